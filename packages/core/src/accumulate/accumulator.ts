@@ -1,0 +1,156 @@
+import type { StreamChunk } from '../chunk/chunk.ts'
+import type { ToolCallBlock } from '../chunk/content-block.ts'
+import type { TokenUsage } from '../chunk/usage.ts'
+import { GrowingChoice } from './choice.ts'
+import { GrowingMetadata } from './metadata.ts'
+import type { StreamSnapshot } from './snapshot.ts'
+
+export interface StreamAccumulator {
+  /** Takes the next chunk. Never throws; a chunk that fits nothing changes nothing. */
+  push(chunk: StreamChunk): void
+  /** The immutable state so far; see {@link StreamSnapshot}. */
+  snapshot(): StreamSnapshot
+  /** Text of a choice (default 0): its text blocks in block order. Reading it flattens the text, which costs its length. */
+  text(choice?: number): string
+  reasoning(choice?: number): string
+  refusal(choice?: number): string
+  /** Calls of a choice (default 0) with raw argument text: for showing, never for running. */
+  toolCalls(choice?: number): readonly ToolCallBlock[]
+  /** The stream is over: blocks that were not ended are marked `interrupted`. */
+  close(): void
+  /** Back to empty, for the next attempt. */
+  reset(): void
+}
+
+/**
+ * Folds chunks into what may be shown: one state, no history. It groups by choice and block index, never by arrival order,
+ * and knows nothing about whether a call may be run.
+ */
+export function createStreamAccumulator(): StreamAccumulator {
+  return new Accumulator()
+}
+
+class Accumulator implements StreamAccumulator {
+  #choices = new Map<number, GrowingChoice>()
+  #sorted: GrowingChoice[] = []
+  #first: GrowingChoice | undefined
+  #metadata = new GrowingMetadata()
+  #id: string | undefined
+  #model: string | undefined
+  #usage: TokenUsage | undefined
+  #ended = false
+  #version = 0
+  #view: StreamSnapshot | undefined
+
+  push(chunk: StreamChunk): void {
+    this.#version++
+    this.#view = undefined
+    switch (chunk.type) {
+      case 'text-delta':
+        this.#choice(chunk.choice).appendText('text', chunk.index, chunk.text)
+        break
+      case 'tool-call-delta':
+        this.#choice(chunk.choice).appendToolCall(chunk)
+        break
+      case 'reasoning-delta':
+        this.#choice(chunk.choice).appendText('reasoning', chunk.index, chunk.text)
+        break
+      case 'refusal-delta':
+        this.#choice(chunk.choice).appendText('refusal', chunk.index, chunk.text)
+        break
+      case 'block-start':
+        this.#choice(chunk.choice).startBlock(chunk)
+        break
+      case 'block-end':
+        this.#choice(chunk.choice).endBlock(chunk)
+        break
+      case 'start':
+        this.#id ??= chunk.id
+        this.#model ??= chunk.model
+        break
+      case 'usage':
+        this.#usage = chunk.usage
+        break
+      case 'metadata':
+        if (chunk.choice === undefined) this.#metadata.take(chunk)
+        else {
+          const choice = this.#choice(chunk.choice)
+          choice.metadata.take(chunk)
+          choice.touchMetadata()
+        }
+        break
+      case 'finish':
+        this.#choice(chunk.choice).setFinish({ reason: chunk.reason, raw: chunk.raw ?? null })
+        break
+      case 'error':
+        break
+    }
+  }
+
+  snapshot(): StreamSnapshot {
+    if (this.#view !== undefined) return this.#view
+    const metadata = this.#metadata.view()
+    return (this.#view = {
+      version: this.#version,
+      ...(this.#id !== undefined && { id: this.#id }),
+      ...(this.#model !== undefined && { model: this.#model }),
+      choices: this.#sorted.map((choice) => choice.view()),
+      ...(this.#usage !== undefined && { usage: this.#usage }),
+      ...(metadata !== undefined && { metadata }),
+      ended: this.#ended,
+    })
+  }
+
+  text(choice = 0): string {
+    return this.#choices.get(choice)?.text('text') ?? ''
+  }
+
+  reasoning(choice = 0): string {
+    return this.#choices.get(choice)?.text('reasoning') ?? ''
+  }
+
+  refusal(choice = 0): string {
+    return this.#choices.get(choice)?.text('refusal') ?? ''
+  }
+
+  toolCalls(choice = 0): readonly ToolCallBlock[] {
+    return (
+      this.#choices
+        .get(choice)
+        ?.toolCalls()
+        .map((block) => block.view()) ?? []
+    )
+  }
+
+  close(): void {
+    this.#version++
+    this.#view = undefined
+    this.#ended = true
+    for (const choice of this.#sorted) choice.close()
+  }
+
+  reset(): void {
+    this.#choices = new Map()
+    this.#sorted = []
+    this.#first = undefined
+    this.#metadata = new GrowingMetadata()
+    this.#id = undefined
+    this.#model = undefined
+    this.#usage = undefined
+    this.#ended = false
+    this.#version = 0
+    this.#view = undefined
+  }
+
+  #choice(index = 0): GrowingChoice {
+    if (index === 0 && this.#first !== undefined) return this.#first
+    const known = this.#choices.get(index)
+    if (known !== undefined) return known
+    const choice = new GrowingChoice(index)
+    this.#choices.set(index, choice)
+    this.#sorted.push(choice)
+    this.#sorted.sort((a, b) => a.index - b.index)
+    if (index === 0) this.#first = choice
+    return choice
+  }
+}

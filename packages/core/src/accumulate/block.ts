@@ -1,0 +1,88 @@
+import type { BlockStatus, ContentBlock, TextBlock, ToolCallBlock } from '../chunk/content-block.ts'
+import type { StreamChunk, ToolCallDelta } from '../chunk/chunk.ts'
+
+type AuthoritativeBlock = Extract<StreamChunk, { type: 'block-end' }>['block']
+
+/** A block while it grows. `view()` gives the immutable form and gives the same object until the block changes. */
+export interface GrowingBlock {
+  readonly index: number
+  end(block: AuthoritativeBlock, status: BlockStatus): void
+  readonly status: BlockStatus
+  view(): ContentBlock
+}
+
+export class GrowingText implements GrowingBlock {
+  readonly type: TextBlock['type']
+  readonly index: number
+  status: BlockStatus = 'streaming'
+  /** Grows by `+=`, which engines keep as a rope: nothing is copied until somebody reads it. */
+  text = ''
+  #view: TextBlock | undefined
+
+  constructor(type: TextBlock['type'], index: number) {
+    this.type = type
+    this.index = index
+  }
+
+  append(text: string): void {
+    this.text += text
+    this.status = 'streaming'
+    this.#view = undefined
+  }
+
+  end(block: AuthoritativeBlock, status: BlockStatus): void {
+    if (block !== undefined && block.type !== 'tool-call') this.text = block.text
+    this.status = status
+    this.#view = undefined
+  }
+
+  view(): TextBlock {
+    return (this.#view ??= { type: this.type, index: this.index, text: this.text, status: this.status })
+  }
+}
+
+export class GrowingToolCall implements GrowingBlock {
+  readonly index: number
+  readonly callId: string
+  status: BlockStatus = 'streaming'
+  argumentsText = ''
+  name: string | undefined
+  #providerCallId: string | undefined
+  #providerExecuted = false
+  #metadata: Record<string, unknown> | undefined
+  #view: ToolCallBlock | undefined
+
+  constructor(index: number, callId: string) {
+    this.index = index
+    this.callId = callId
+  }
+
+  append(delta: ToolCallDelta): void {
+    this.argumentsText += delta.argumentsDelta
+    if (delta.name !== undefined) this.name = delta.name
+    if (delta.providerCallId !== undefined) this.#providerCallId = delta.providerCallId
+    if (delta.providerExecuted === true) this.#providerExecuted = true
+    if (delta.metadata !== undefined) this.#metadata = { ...this.#metadata, ...delta.metadata }
+    this.#view = undefined
+  }
+
+  end(block: AuthoritativeBlock, status: BlockStatus): void {
+    if (block?.type === 'tool-call' && this.argumentsText === '') this.argumentsText = block.argumentsText
+    this.status = status
+    this.#view = undefined
+  }
+
+  view(): ToolCallBlock {
+    return (this.#view ??= {
+      type: 'tool-call',
+      index: this.index,
+      callId: this.callId,
+      ...(this.#providerCallId !== undefined && { providerCallId: this.#providerCallId }),
+      ...(this.name !== undefined && { name: this.name }),
+      argumentsText: this.argumentsText,
+      status: this.status,
+      ...(this.#providerExecuted && { providerExecuted: true }),
+      ...(this.#metadata !== undefined && { metadata: this.#metadata }),
+    })
+  }
+}

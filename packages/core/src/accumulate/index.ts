@@ -1,0 +1,3 @@
+export { createStreamAccumulator } from './accumulator.ts'
+export type { StreamAccumulator } from './accumulator.ts'
+export type { ChoiceSnapshot, ProviderMetadata, StreamSnapshot } from './snapshot.ts'

@@ -1,0 +1,6 @@
+export { AdapterOutput } from './adapter.ts'
+export type { AdapterContext, AdapterMachine, Evidence, SkippedEvent, StreamAdapter, Terminator } from './adapter.ts'
+export { adapterFor, APIS } from './registry.ts'
+export type { Api } from './registry.ts'
+export { chatCompletions } from './openai-chat/index.ts'
+export type { ChatProfile } from './openai-chat/index.ts'

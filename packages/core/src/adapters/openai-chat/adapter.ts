@@ -1,0 +1,346 @@
+import type { TokenUsage } from '../../chunk/usage.ts'
+import type { ServerSentEvent } from '../../sse/event.ts'
+import type { AdapterContext, AdapterMachine, AdapterOutput, StreamAdapter } from '../adapter.ts'
+import { CallIds } from '../call-id.ts'
+import { faultOfPayload } from '../error-body.ts'
+import { readPayload } from '../payload.ts'
+import type { PayloadHandlers } from '../payload.ts'
+import { ChatChoice } from './choice.ts'
+import { reasoningOf, textOfParts } from './content.ts'
+import { finishReasonOf } from './finish-reason.ts'
+import type { ChatProfile } from './profile.ts'
+import { readFunctionCall, readToolFragment } from './tool-fragment.ts'
+import type { ToolFragment } from './tool-fragment.ts'
+import { usageOf } from './usage.ts'
+import { CHOICE_KEYS, CHUNK_KEYS, DELTA_KEYS, identity, isRecord } from './wire.ts'
+import type { WireChoice, WireChunk, WireDelta } from './wire.ts'
+
+/**
+ * OpenAI Chat Completions and the servers that speak it. What a server does differently is told by its profile.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat-streaming/streaming
+ */
+export function chatCompletions(profile: ChatProfile = {}): StreamAdapter {
+  return {
+    api: 'chat_completions',
+    terminator: 'done-sentinel',
+    sentinel: profile.sentinel ?? 'required',
+    finishReason: profile.finishReason ?? 'required',
+    repairs: profile.repairs ?? [],
+    open: (context) => new ChatMachine(profile, context),
+  }
+}
+
+class ChatMachine implements AdapterMachine {
+  ended = false
+  wholeCompletion = false
+  readonly #profile: ChatProfile
+  readonly #context: AdapterContext
+  readonly #choices = new Map<number, ChatChoice>()
+  readonly #ids: CallIds
+  #first: ChatChoice | undefined
+  #unfinished = 0
+  #started = false
+  #id: string | undefined
+  #model: string | undefined
+  #usage: TokenUsage | undefined
+  #usageIsOwn = false
+
+  readonly #handlers: PayloadHandlers = {
+    json: (value, event, out) => this.#payload(value, event, out),
+    done: () => {
+      this.ended = true
+    },
+  }
+  readonly #usageOnly: PayloadHandlers = {
+    json: (value, _event, out) => {
+      if (isRecord(value)) this.#readUsage(value, out)
+    },
+    done: () => {},
+  }
+
+  constructor(profile: ChatProfile, context: AdapterContext) {
+    this.#profile = profile
+    this.#context = context
+    this.#ids = new CallIds(context.idSeed)
+  }
+
+  get finished(): boolean {
+    return this.#unfinished === 0 && this.#choices.size >= Math.max(1, this.#context.request.n ?? 1)
+  }
+
+  push(event: ServerSentEvent, out: AdapterOutput): void {
+    if (event.fields !== undefined && this.#unknownFields(event, out)) return
+    readPayload(event, this.#handlers, out)
+  }
+
+  end(out: AdapterOutput): void {
+    for (const choice of this.#choices.values()) choice.end(out)
+  }
+
+  readUsageOnly(event: ServerSentEvent, out: AdapterOutput): void {
+    if (event.data.startsWith('{')) readPayload(event, this.#usageOnly, out)
+  }
+
+  /** Some servers write `error: {…}` as a field of its own in place of an event. True when nothing else is in the block. */
+  #unknownFields(event: ServerSentEvent, out: AdapterOutput): boolean {
+    for (const { name, value } of event.fields!) {
+      out.note('unknown_sse_field', JSON.stringify(name))
+      if (name !== 'error') continue
+      readPayload({ ...event, data: value, event: 'error' }, { ...this.#handlers, done: () => {} }, out)
+      return true
+    }
+    return event.data === ''
+  }
+
+  #payload(value: unknown, event: ServerSentEvent, out: AdapterOutput): void {
+    if (!isRecord(value)) {
+      out.skipped.push({ message: 'the data of this event is a JSON array where a chunk was due' })
+      return
+    }
+    const chunk: WireChunk = value
+    const error = faultOfPayload(value, event.event === 'error')
+    const { choices } = chunk
+    if (Array.isArray(choices)) {
+      if (this.#identify(chunk, choices, out)) return
+      for (let i = 0; i < choices.length; i++) {
+        const choice: unknown = choices[i]
+        if (isRecord(choice)) {
+          if (!this.#choice(choice, i, choices.length, event, out)) return
+        } else if (choice !== null) out.note('unexpected_field', 'choices[]')
+      }
+    } else if (error === undefined && chunk.usage == null && chunk.x_groq == null) {
+      if (choices !== undefined && choices !== null) out.note('unexpected_field', 'choices')
+      else if (choices === undefined) out.note('unknown_event', event.event)
+    }
+    this.#readUsage(value, out)
+    this.#metadata(value, CHUNK_KEYS, undefined, out)
+    if (error !== undefined) out.chunks.push({ type: 'error', error })
+  }
+
+  /** Response id and model, from the first chunk that has them. True when the stream was found to be a splice. */
+  #identify(chunk: WireChunk, choices: readonly unknown[], out: AdapterOutput): boolean {
+    const { id, model } = chunk
+    if (typeof id === 'string' && id !== '' && id !== this.#id) {
+      if (this.#id === undefined) this.#id = id
+      else if (this.#isSplice(model, choices)) {
+        out.chunks.push({
+          type: 'error',
+          error: {
+            code: 'stream_splice',
+            phase: 'delta',
+            retryable: 'restart',
+            message: `two generations in one stream: ${JSON.stringify(this.#id)} of ${JSON.stringify(this.#model)} is followed by ${JSON.stringify(id)} of ${JSON.stringify(model)}; discard the text and ask again`,
+          },
+        })
+        return true
+      } else out.note('response_id_changed')
+    }
+    if (typeof model === 'string' && model !== '') this.#model ??= model
+    if (this.#started || (choices.length === 0 && this.#id === undefined)) return false
+    this.#started = true
+    out.chunks.push({
+      type: 'start',
+      ...(this.#id !== undefined && { id: this.#id }),
+      ...(this.#model !== undefined && { model: this.#model }),
+    })
+    return false
+  }
+
+  #isSplice(model: unknown, choices: readonly unknown[]): boolean {
+    if (typeof model !== 'string' || model === '' || this.#model === undefined || model === this.#model) return false
+    if (this.#first?.hasContent !== true) return false
+    return choices.some(
+      (choice) => isRecord(choice) && isRecord(choice['delta']) && identity(choice['delta']['role']) !== undefined,
+    )
+  }
+
+  /** Returns false when a limit was hit and the rest must not be read. */
+  #choice(raw: WireChoice, position: number, count: number, event: ServerSentEvent, out: AdapterOutput): boolean {
+    const index = choiceIndex(raw.index, count > 1 ? position : 0)
+    const choice = index === 0 && this.#first !== undefined ? this.#first : this.#openChoice(index, out)
+    if (choice === undefined) return false
+    const { delta } = raw
+    if (isRecord(delta)) {
+      if (!this.#delta(delta, choice, event, out)) return false
+    } else if (isRecord(raw.message)) {
+      this.wholeCompletion = true
+      out.note('downgraded_to_json')
+      if (!this.#delta(raw.message, choice, event, out)) return false
+    } else if (delta !== undefined && delta !== null) out.note('unexpected_field', 'delta')
+    if (isRecord(raw.logprobs)) this.#logprobs(raw.logprobs, choice, out)
+    this.#metadata(raw, CHOICE_KEYS, choice.index, out)
+    if (isRecord(raw.usage)) this.#takeUsage(raw.usage, true, out)
+    this.#finish(raw.finish_reason, choice, out)
+    return true
+  }
+
+  #openChoice(index: number, out: AdapterOutput): ChatChoice | undefined {
+    const known = this.#choices.get(index)
+    if (known !== undefined) return known
+    const { limits, request, idSeed: _ } = this.#context
+    if (this.#choices.size >= limits.choices) {
+      out.chunks.push({
+        type: 'error',
+        error: {
+          code: 'choice_limit_exceeded',
+          phase: 'delta',
+          retryable: 'no',
+          message: `more than ${limits.choices} choices; raise limits.choices if that is what was asked for`,
+        },
+      })
+      return undefined
+    }
+    const choice = new ChatChoice({
+      index,
+      maxCalls: limits.callsPerChoice,
+      names: { append: this.#profile.nameMerge === 'append', declared: request.tools },
+      idChange: this.#profile.idChange ?? 'conflict',
+      cumulativeText: this.#profile.cumulativeText ?? false,
+      thinkTags: this.#profile.thinkTags ?? false,
+      ids: this.#ids,
+      responseId: () => this.#id,
+    })
+    this.#choices.set(index, choice)
+    this.#unfinished++
+    if (index === 0) this.#first = choice
+    return choice
+  }
+
+  #delta(delta: WireDelta, choice: ChatChoice, event: ServerSentEvent, out: AdapterOutput): boolean {
+    const reasoning = reasoningOf(delta)
+    if (reasoning !== undefined) {
+      if (reasoning.duplicated)
+        out.note('reasoning_duplicated', reasoning.contradicts ? 'the spellings differ' : undefined)
+      choice.text('reasoning', reasoning.text, out)
+    }
+    const { content, refusal } = delta
+    if (typeof content === 'string') {
+      if (content !== '') choice.text('text', content, out)
+    } else if (Array.isArray(content)) this.#parts(content, choice, out)
+    else if (content !== undefined && content !== null) out.note('unexpected_field', 'content')
+    if (typeof refusal === 'string' && refusal !== '') choice.text('refusal', refusal, out)
+    this.#metadata(delta as Record<string, unknown>, DELTA_KEYS, choice.index, out)
+    const { tool_calls: toolCalls, function_call: functionCall } = delta
+    if (Array.isArray(toolCalls)) {
+      for (let i = 0; i < toolCalls.length; i++) {
+        if (!this.#tool(readToolFragment(toolCalls[i]), i > 0, choice, event, out)) return false
+      }
+    } else if (isRecord(toolCalls)) {
+      if (!this.#tool(readToolFragment(toolCalls), false, choice, event, out)) return false
+    } else if (toolCalls !== undefined && toolCalls !== null) out.note('unexpected_field', 'tool_calls')
+    if (functionCall !== undefined && functionCall !== null) {
+      out.note('legacy_function_call')
+      if (!this.#tool(readFunctionCall(functionCall), false, choice, event, out)) return false
+    }
+    return true
+  }
+
+  #parts(parts: readonly unknown[], choice: ChatChoice, out: AdapterOutput): void {
+    const { text, reasoning, refusal, otherParts } = textOfParts(parts)
+    if (reasoning !== '') choice.text('reasoning', reasoning, out)
+    if (text !== '') choice.text('text', text, out)
+    if (refusal !== '') choice.text('refusal', refusal, out)
+    if (otherParts.length > 0)
+      out.chunks.push({ type: 'metadata', choice: choice.index, append: { content: otherParts } })
+  }
+
+  #tool(
+    fragment: ToolFragment | string | undefined,
+    afterSibling: boolean,
+    choice: ChatChoice,
+    event: ServerSentEvent,
+    out: AdapterOutput,
+  ): boolean {
+    if (fragment === undefined) return true
+    if (typeof fragment === 'string') {
+      out.skipped.push({ message: fragment })
+      return true
+    }
+    if (fragment.serialised) out.note('arguments_as_object')
+    if (choice.tool(fragment, afterSibling, event.invalidUtf8 === true, out)) return true
+    out.chunks.push({
+      type: 'error',
+      error: {
+        code: 'call_limit_exceeded',
+        phase: 'call',
+        retryable: 'no',
+        choice: choice.index,
+        message: `choice ${choice.index} has more than ${this.#context.limits.callsPerChoice} tool calls; raise limits.callsPerChoice if that is what was asked for`,
+      },
+    })
+    return false
+  }
+
+  #finish(raw: unknown, choice: ChatChoice, out: AdapterOutput): void {
+    if (raw === undefined || raw === null) return
+    if (raw === '') {
+      out.note('finish_reason_empty')
+      return
+    }
+    const text = typeof raw === 'string' ? raw : JSON.stringify(raw)
+    const reason = finishReasonOf(text, this.#profile.finishAliases ?? {})
+    if (reason === 'unknown') out.note('unknown_finish_reason', JSON.stringify(text.slice(0, 60)))
+    if (choice.finish === undefined) this.#unfinished--
+    choice.close(text, reason, out)
+  }
+
+  #readUsage(chunk: WireChunk, out: AdapterOutput): void {
+    const { usage, x_groq: groq } = chunk
+    if (isRecord(usage)) this.#takeUsage(usage, true, out)
+    else if (isRecord(groq) && isRecord(groq['usage'])) this.#takeUsage(groq['usage'], false, out)
+  }
+
+  #takeUsage(raw: Record<string, unknown>, own: boolean, out: AdapterOutput): void {
+    if (!own && this.#usageIsOwn) return
+    if (own) this.#usageIsOwn = true
+    const usage = usageOf(raw)
+    const before = this.#usage
+    if (before !== undefined && (before.outputTokens ?? 0) > (usage.outputTokens ?? 0)) {
+      out.note('usage_decreased')
+      if ((usage.outputTokens ?? 0) === 0 && (usage.inputTokens ?? 0) === 0) return
+    }
+    this.#usage = usage
+    out.chunks.push({ type: 'usage', usage })
+  }
+
+  #logprobs(logprobs: Record<string, unknown>, choice: ChatChoice, out: AdapterOutput): void {
+    const append: Record<string, readonly unknown[]> = {}
+    for (const part of ['content', 'refusal']) {
+      const list = logprobs[part]
+      if (Array.isArray(list) && list.length > 0) append[`logprobs.${part}`] = list
+    }
+    if (Object.keys(append).length > 0) out.chunks.push({ type: 'metadata', choice: choice.index, append })
+  }
+
+  /** Whatever the wire carries beyond what is read here. Lists of a delta grow; everything else is the newest value. */
+  #metadata(
+    from: Record<string, unknown> | WireChoice,
+    known: ReadonlySet<string>,
+    choice: number | undefined,
+    out: AdapterOutput,
+  ): void {
+    let replace: Record<string, unknown> | undefined
+    let append: Record<string, readonly unknown[]> | undefined
+    for (const key in from) {
+      if (known.has(key)) continue
+      const value = (from as Record<string, unknown>)[key]
+      if (value === null || value === '') continue
+      if (known === DELTA_KEYS && Array.isArray(value)) {
+        if (value.length > 0) (append ??= Object.create(null) as Record<string, readonly unknown[]>)[key] = value
+      } else (replace ??= Object.create(null) as Record<string, unknown>)[key] = value
+    }
+    if (replace === undefined && append === undefined) return
+    out.chunks.push({
+      type: 'metadata',
+      ...(choice !== undefined && { choice }),
+      ...(replace !== undefined && { replace }),
+      ...(append !== undefined && { append }),
+    })
+  }
+}
+
+function choiceIndex(value: unknown, fallback: number): number {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value
+  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : fallback
+}

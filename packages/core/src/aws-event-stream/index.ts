@@ -1,0 +1,2 @@
+export { createAwsEventStreamParser } from './parse.ts'
+export type { AwsEventStreamParser, AwsEventStreamParserOptions } from './parse.ts'

@@ -1,0 +1,74 @@
+import type { StreamChunk } from '../chunk/chunk.ts'
+import { StreamError } from '../chunk/stream-error.ts'
+import type { ServerSentEvent } from '../sse/event.ts'
+import { createEventStreamParser } from '../sse/parse.ts'
+import type { EventStreamParserOptions } from '../sse/parse.ts'
+import { BatchIterator } from './batch-iterator.ts'
+import type { BatchMachine } from './batch-iterator.ts'
+import type { ByteSource } from './byte-source.ts'
+
+/**
+ * The events of a `text/event-stream` body, one by one. Reads only when asked; leaving the loop cancels the source.
+ *
+ * @throws StreamError `event_limit_exceeded` where an event is longer than `maxEventBytes` (default 8 MiB)
+ */
+export function parseEventStream(
+  source: ByteSource,
+  options: EventStreamParserOptions = {},
+): AsyncIterableIterator<ServerSentEvent> {
+  return new BatchIterator(
+    source,
+    eventMachine(options, (events) => events),
+  )
+}
+
+/**
+ * The chunks of a body, by a mapping of your own: for a format that has no adapter yet, or as a first look at a stream.
+ * `map` gives the chunks of one event, or nothing. It does not see how the stream ended; the engine does.
+ *
+ * @throws StreamError as {@link parseEventStream}, and whatever `map` throws
+ */
+export function mapEventStream(
+  source: ByteSource,
+  map: (event: ServerSentEvent) => readonly StreamChunk[] | StreamChunk | undefined,
+  options: EventStreamParserOptions = {},
+): AsyncIterableIterator<StreamChunk> {
+  return new BatchIterator(
+    source,
+    eventMachine(options, (events) => events.flatMap((event) => map(event) ?? [])),
+  )
+}
+
+function eventMachine<Item>(
+  options: EventStreamParserOptions,
+  convert: (events: readonly ServerSentEvent[]) => readonly Item[],
+): BatchMachine<Item> {
+  const parser = createEventStreamParser(options)
+  let overflowed = false
+  return {
+    done: false,
+    push(bytes) {
+      const events = parser.push(bytes)
+      const { overflow } = parser
+      // Events before the one that is too long are handed out first; the fault comes with the next read.
+      if (overflow !== undefined && (events.length === 0 || overflowed)) throw tooLong(overflow)
+      overflowed = overflow !== undefined
+      return convert(events)
+    },
+    end() {
+      const events = parser.end()
+      if (parser.overflow !== undefined) throw tooLong(parser.overflow)
+      return convert(events)
+    },
+  }
+}
+
+function tooLong({ offset, limit }: { readonly offset: number; readonly limit: number }): StreamError {
+  return new StreamError({
+    code: 'event_limit_exceeded',
+    phase: 'framing',
+    retryable: 'no',
+    offset,
+    message: `an event is longer than ${limit} bytes; raise maxEventBytes if such events are expected`,
+  })
+}

@@ -1,0 +1,569 @@
+import { createStreamAccumulator } from '../accumulate/accumulator.ts'
+import type { StreamAccumulator } from '../accumulate/accumulator.ts'
+import type { StreamSnapshot } from '../accumulate/snapshot.ts'
+import { AdapterOutput } from '../adapters/adapter.ts'
+import type { AdapterMachine, StreamAdapter } from '../adapters/adapter.ts'
+import type { StreamChunk } from '../chunk/chunk.ts'
+import type { DiagnosticCode } from '../chunk/diagnostic.ts'
+import type { Retryable, StreamFault } from '../chunk/fault.ts'
+import { DEFAULT_LIMITS } from '../chunk/limits.ts'
+import type { StreamLimits } from '../chunk/limits.ts'
+import type { Outcome } from '../chunk/outcome.ts'
+import type { RequestFacts } from '../chunk/request-facts.ts'
+import type { StreamEvent } from '../chunk/stream-event.ts'
+import type { TokenUsage } from '../chunk/usage.ts'
+import { utf8Length } from '../json/utf8-length.ts'
+import type { ServerSentEvent } from '../sse/event.ts'
+import { ToolCallMachine } from '../tool-call/machine.ts'
+import type { CallSnapshot } from '../tool-call/record.ts'
+import { ARGUMENT_REPAIRS } from '../tool-call/repair.ts'
+import type { ArgumentRepair } from '../tool-call/repair.ts'
+import { BodyReader } from './body.ts'
+import { ChoiceBoard } from './choice-board.ts'
+import type { ChoiceState } from './choice-board.ts'
+import { DEFAULT_TIMEOUTS } from './deadlines.ts'
+import type { Deadline, Timeouts } from './deadlines.ts'
+import { DiagnosticLog } from './diagnostics.ts'
+import type { Position } from './diagnostics.ts'
+import { noteChoices, noteTransport } from './end-findings.ts'
+import { ErrorBody } from './error-body.ts'
+import {
+  cancelled,
+  corruptFraming,
+  emptyBody,
+  eventTooLong,
+  incomplete,
+  outcomeOfFault,
+  plainTextBody,
+  streamTooLong,
+  timedOut,
+  unreadableEvent,
+} from './faults.ts'
+import type { Policy } from './outcome.ts'
+import { buildReport } from './report-builder.ts'
+import type { ReportSource, StreamReport } from './report.ts'
+import { faultOfPage, faultOfStatus } from './response-head.ts'
+import type { ResponseHead } from './response-head.ts'
+import { Timeline } from './timeline.ts'
+import type { Rung } from './verdict.ts'
+
+/** How the transport ended: `eof` cleanly; `cut` although its framing promised more; `aborted` by the consumer. */
+export type EndCause = 'eof' | 'cut' | 'reset' | 'aborted' | 'timeout' | 'error'
+
+export interface StreamEngineOptions {
+  readonly adapter: StreamAdapter
+  /** What is known of the request; arms the checks that need it. */
+  readonly request?: RequestFacts
+  readonly limits?: Partial<StreamLimits>
+  readonly timeouts?: Partial<Timeouts>
+  /** Default `compat`. */
+  readonly policy?: Policy
+  /** `all` (default): one call that is not ready holds its siblings. */
+  readonly batch?: 'all' | 'each'
+  /** Track byte offsets of events for findings. Default true. */
+  readonly offsets?: boolean
+  /** Number of this attempt, from 1. */
+  readonly attempt?: number
+  readonly requestId?: string
+  readonly route?: string
+  /** Seed of minted call ids; give each run its own. Default ''. */
+  readonly idSeed?: string
+}
+
+/**
+ * The protocol engine of one response. Bytes and clock readings go in, events come out; it does no I/O and owns no timer.
+ * `push` and `end` never throw on what the wire sends. Exactly one of `stream_completed` and `stream_error` ends the events.
+ *
+ * Clock readings are milliseconds of any monotonic clock, the same for all calls; leave them out and nothing is timed.
+ */
+export interface StreamEngine {
+  /** The request is on its way. */
+  start(atMs: number): void
+  /** The response head is here. `nowMs` (since 1970) makes a `Retry-After` date readable. */
+  response(head: ResponseHead, atMs?: number, nowMs?: number): void
+  push(bytes: Uint8Array, atMs?: number): readonly StreamEvent[]
+  /** The transport ended. For `timeout` the deadline that had passed names the code. */
+  end(cause: EndCause, atMs?: number): readonly StreamEvent[]
+  /** Which timer fires next; undefined after the end or without a clock. */
+  deadline(): Deadline | undefined
+  /** The terminal event was given out: stop reading. */
+  readonly ended: boolean
+  /** Output was given out: from here on a retry would repeat it. */
+  readonly committed: boolean
+  snapshot(): StreamSnapshot
+  /** Calls of a choice (default 0) with their states. */
+  calls(choice?: number): readonly CallSnapshot[]
+  report(source?: ReportSource): StreamReport
+}
+
+/** @throws TypeError for options that can't work, at construction only. */
+export function createStreamEngine(options: StreamEngineOptions): StreamEngine {
+  return new Engine(options)
+}
+
+const NO_EVENTS: readonly StreamEvent[] = Object.freeze([])
+
+class Engine implements StreamEngine {
+  ended = false
+  committed = false
+  readonly #options: StreamEngineOptions
+  readonly #limits: StreamLimits
+  readonly #request: RequestFacts
+  readonly #body: BodyReader
+  readonly #machine: AdapterMachine
+  readonly #accumulator: StreamAccumulator = createStreamAccumulator()
+  readonly #calls: ToolCallMachine
+  readonly #choices = new ChoiceBoard()
+  readonly #diagnostics = new DiagnosticLog()
+  readonly #timeline: Timeline
+  readonly #output: AdapterOutput
+  /** Events of the current call to `push` or `end`. */
+  #events: StreamEvent[] = []
+  #head: ResponseHead | undefined
+  #nowMs: number | undefined
+  #errorBody: ErrorBody | undefined
+  #eventCount = 0
+  #eventsAfterEnd = 0
+  #eventOffset: number | undefined
+  #streamBytes = 0
+  #textBytes = 0
+  #argumentBytes = 0
+  #usage: TokenUsage | undefined
+  #chunkCount = 0
+  /** The first event that could not be read. */
+  #skipped: Rung | undefined
+  #fault: StreamFault | undefined
+  #outcome: Outcome | undefined
+  #cause: EndCause | undefined
+
+  constructor(options: StreamEngineOptions) {
+    const { adapter, request = {}, limits, timeouts, offsets = true, attempt = 1, idSeed = '' } = options
+    this.#options = options
+    this.#request = request
+    this.#limits = { ...DEFAULT_LIMITS, ...limits }
+    this.#timeline = new Timeline({ ...DEFAULT_TIMEOUTS, ...timeouts })
+    const note = (code: DiagnosticCode, detail?: string): void => this.#note(code, detail)
+    this.#output = new AdapterOutput(note)
+    this.#body = new BodyReader({ maxEventBytes: this.#limits.eventBytes, offsets })
+    this.#machine = adapter.open({ request, limits: this.#limits, idSeed: `${idSeed}/${attempt}` })
+    this.#calls = new ToolCallMachine({
+      maxArgumentBytes: this.#limits.argumentBytes,
+      maxDepth: this.#limits.jsonDepth,
+      ...(request.tools !== undefined && { tools: request.tools }),
+      repairs: checkRepairs(adapter.repairs),
+      note,
+    })
+  }
+
+  start(atMs: number): void {
+    this.#timeline.start(atMs)
+  }
+
+  response(head: ResponseHead, atMs?: number, nowMs?: number): void {
+    this.#head = head
+    this.#nowMs = nowMs
+    this.#timeline.headers(atMs)
+    if (head.status < 200 || head.status > 299) this.#errorBody = new ErrorBody()
+  }
+
+  push(bytes: Uint8Array, atMs?: number): readonly StreamEvent[] {
+    if (bytes.length === 0) return NO_EVENTS
+    this.#timeline.read(atMs, this.ended)
+    if (this.#errorBody !== undefined) {
+      this.#streamBytes += bytes.length
+      this.#errorBody.push(bytes)
+      return NO_EVENTS
+    }
+    const events = this.#begin()
+    const { readBytes } = this.#limits
+    for (let from = 0; from < bytes.length; from += readBytes) {
+      this.#read(bytes.length <= readBytes ? bytes : bytes.subarray(from, from + readBytes))
+    }
+    return events
+  }
+
+  end(cause: EndCause, atMs?: number): readonly StreamEvent[] {
+    if (this.#cause !== undefined) return NO_EVENTS
+    this.#cause = cause
+    if (atMs !== undefined) this.#timeline.now = atMs
+    const events = this.#begin()
+    if (this.ended) this.#endAfterEnd(cause)
+    else if (cause === 'aborted') this.#fail(cancelled())
+    else if (this.#errorBody !== undefined) this.#fail(faultOfStatus(this.#head!, this.#errorBody.text(), this.#nowMs))
+    else this.#endOfBody(cause)
+    return events
+  }
+
+  deadline(): Deadline | undefined {
+    return this.ended || this.#cause !== undefined ? undefined : this.#timeline.deadline()
+  }
+
+  snapshot(): StreamSnapshot {
+    return this.#accumulator.snapshot()
+  }
+
+  calls(choice = 0): readonly CallSnapshot[] {
+    return this.#calls.calls(choice)
+  }
+
+  report(source: ReportSource = { kind: 'live' }): StreamReport {
+    return buildReport({
+      api: this.#options.adapter.api,
+      source,
+      attempt: this.#options.attempt ?? 1,
+      requestId: this.#options.requestId ?? null,
+      route: this.#options.route ?? null,
+      head: this.#head,
+      cause: this.#cause,
+      outcome: this.#outcome,
+      fault: this.#fault,
+      skipped: this.#skipped,
+      usage: this.#usage,
+      body: this.#body,
+      accumulator: this.#accumulator,
+      choices: this.#choices,
+      calls: this.#calls,
+      diagnostics: this.#diagnostics.list(),
+      timing: this.#timeline.report(),
+      counts: {
+        bytes: this.#streamBytes,
+        events: this.#eventCount,
+        comments: this.#body.comments,
+        textDeltaBytes: this.#textBytes,
+        toolArgumentBytes: this.#argumentBytes,
+      },
+    })
+  }
+
+  #begin(): StreamEvent[] {
+    this.#events = []
+    return this.#events
+  }
+
+  #read(bytes: Uint8Array): void {
+    const left = this.#limits.streamBytes - this.#streamBytes
+    this.#streamBytes += bytes.length
+    if (left > 0) {
+      this.#readEvents(this.#body.push(bytes.length <= left ? bytes : bytes.subarray(0, left)))
+      if (this.ended) return
+      const { overflow } = this.#body
+      if (overflow !== undefined) {
+        this.#fail(eventTooLong(this.#eventCount + 1, overflow.offset, overflow.limit))
+        return
+      }
+      if (this.#body.corrupt !== undefined || this.#body.pageIsComplete) this.#checkFraming()
+    }
+    if (bytes.length > left) this.#fail(streamTooLong(this.#limits.streamBytes))
+  }
+
+  #endOfBody(cause: EndCause): void {
+    const timer = cause === 'timeout' ? this.#timeline.fired() : undefined
+    if (timer !== undefined && timer !== 'finish_grace') {
+      this.#fail({ ...timedOut(timer, this.#retryable()), ...this.#position() })
+      return
+    }
+    this.#readEvents(this.#body.end())
+    if (!this.ended) this.#checkFraming()
+    if (!this.ended) this.#conclude()
+  }
+
+  #endAfterEnd(cause: EndCause): void {
+    if (cause === 'reset' || cause === 'cut' || cause === 'error') this.#note('transport_error_after_end')
+    else if (cause === 'eof') this.#readEvents(this.#body.end())
+  }
+
+  #readEvents(events: readonly ServerSentEvent[]): void {
+    for (const event of events) {
+      if (this.ended) this.#afterEnd(event)
+      else this.#event(event)
+    }
+  }
+
+  #event(event: ServerSentEvent): void {
+    this.#eventCount++
+    this.#eventOffset = event.offset
+    this.#timeline.event()
+    if (event.invalidUtf8) this.#note('invalid_utf8')
+    const output = this.#output
+    this.#machine.push(event, output)
+    this.#applyAll(output.chunks)
+    if (output.skipped.length > 0) this.#skip(output.skipped[0]!.message)
+    output.clear()
+    if (this.ended) return
+    this.#timeline.awaitTerminal(this.#machine.finished)
+    if (this.#machine.ended) this.#conclude()
+  }
+
+  /** Nothing that follows the end changes it; only usage may still be learned after an error (it was spent all the same). */
+  #afterEnd(event: ServerSentEvent): void {
+    this.#eventsAfterEnd++
+    if (this.#fault !== undefined && this.#fault.phase !== 'framing') {
+      this.#machine.readUsageOnly(event, this.#output)
+      for (const chunk of this.#output.chunks) {
+        if (chunk.type !== 'usage') continue
+        this.#usage = chunk.usage
+        this.#accumulator.push(chunk)
+      }
+      this.#output.clear()
+      return
+    }
+    const data = event.data.trim()
+    if (data === '' || data === '[DONE]') return
+    const { offset } = event
+    this.#diagnostics.note('data_after_end', {
+      event: this.#eventCount + this.#eventsAfterEnd,
+      ...(offset !== undefined && { offset }),
+    })
+  }
+
+  #skip(message: string): void {
+    this.#note('skipped_event', message)
+    this.#skipped ??= { state: 'fail', code: 'invalid_event_json', message, ...this.#position() }
+    if (this.ended) return
+    if (this.#options.policy === 'strict') {
+      this.#fail({ ...unreadableEvent(this.#eventCount, message, this.#retryable()), ...this.#position() })
+      return
+    }
+    const why = `an event that could not be read came while this call was open: ${message}`
+    this.#calls.failOpen('invalid_event_json', 'event', why, this.#events)
+  }
+
+  #applyAll(chunks: readonly StreamChunk[]): void {
+    for (const chunk of chunks) {
+      if (this.ended) return
+      this.#apply(chunk)
+    }
+  }
+
+  #apply(chunk: StreamChunk): void {
+    this.#chunkCount++
+    if (chunk.type === 'error') {
+      this.#fail({ ...chunk.error, ...this.#position(), retryable: this.#lowered(chunk.error.retryable) })
+      return
+    }
+    this.#accumulator.push(chunk)
+    const events = this.#events
+    switch (chunk.type) {
+      case 'text-delta':
+        this.#textBytes += utf8Length(chunk.text)
+        events.push({ type: 'text_delta', choice: chunk.choice ?? 0, block: chunk.index, text: chunk.text })
+        this.#outputCame()
+        break
+      case 'reasoning-delta':
+        events.push({ type: 'reasoning_delta', choice: chunk.choice ?? 0, block: chunk.index, text: chunk.text })
+        this.#outputCame()
+        break
+      case 'refusal-delta':
+        events.push({ type: 'refusal_delta', choice: chunk.choice ?? 0, block: chunk.index, text: chunk.text })
+        this.#outputCame()
+        break
+      case 'tool-call-delta':
+        this.#argumentBytes += utf8Length(chunk.argumentsDelta)
+        this.#outputCame()
+        this.#pushCall(chunk)
+        break
+      case 'block-end':
+        this.#pushCall(chunk)
+        break
+      case 'start': {
+        const { id, model } = chunk
+        events.push({
+          type: 'stream_started',
+          api: this.#options.adapter.api,
+          ...(id !== undefined && { id }),
+          ...(model !== undefined && { model }),
+          attempt: this.#options.attempt ?? 1,
+        })
+        break
+      }
+      case 'usage':
+        if (!sameUsage(this.#usage, chunk.usage)) events.push({ type: 'usage', usage: chunk.usage })
+        this.#usage = chunk.usage
+        break
+      case 'finish':
+        this.#choices.get(chunk.choice ?? 0).finish = { reason: chunk.reason, raw: chunk.raw ?? null }
+        break
+      case 'block-start':
+      case 'metadata':
+        break
+    }
+  }
+
+  #pushCall(chunk: StreamChunk): void {
+    const fault = this.#calls.push(chunk, this.#events)
+    if (fault !== undefined) this.#fail({ ...fault, ...this.#position() })
+  }
+
+  #outputCame(): void {
+    this.committed = true
+    this.#timeline.progress(true)
+  }
+
+  /** The body is at its end, or as far as it will be read: was it a stream of events at all? */
+  #checkFraming(): void {
+    const { corrupt, kind } = this.#body
+    if (corrupt !== undefined) {
+      const cut = this.#cause !== undefined && this.#cause !== 'eof'
+      this.#fail(corruptFraming(corrupt.offset, corrupt.message, cut, this.#retryable()))
+    } else if (kind === 'html') {
+      this.#note('proxy_error_page')
+      this.#fail(faultOfPage(this.#body.page))
+    } else if (this.#chunkCount === 0 && this.#isPlainText()) this.#fail(plainTextBody())
+  }
+
+  #isPlainText(): boolean {
+    return this.#skipped === undefined && this.#diagnostics.has('unknown_sse_field') && !this.#machine.ended
+  }
+
+  /** The wire's own end, or the end of the body without it. */
+  #conclude(): void {
+    const output = this.#output
+    output.clear()
+    this.#machine.end(output)
+    this.#applyAll(output.chunks)
+    output.clear()
+    if (this.ended) return
+    const fault = this.#calls.conflict ?? this.#nothingCame()
+    if (fault !== undefined) {
+      this.#fail({ ...this.#position(), ...fault, retryable: this.#lowered(fault.retryable) })
+      return
+    }
+    const { adapter, policy = 'compat', batch = 'all' } = this.#options
+    const snapshot = this.#accumulator.snapshot()
+    noteChoices(
+      { snapshot, choices: this.#choices, machine: this.#machine, adapter, request: this.#request, usage: this.#usage },
+      (code, detail) => this.#note(code, detail),
+    )
+    const outcome = this.#choices.judge(
+      snapshot,
+      {
+        terminal: this.#machine.ended || this.#machine.wholeCompletion,
+        terminalRequired: adapter.sentinel,
+        finishRequired: adapter.finishReason,
+        cleanEnd: this.#cause === undefined || this.#cause === 'eof',
+        skipped: this.#skipped !== undefined,
+        policy,
+      },
+      this.#calls,
+    )
+    if (outcome === 'failed' || outcome === 'incomplete') {
+      this.#fail(this.#faultOfChoice(outcome))
+      return
+    }
+    const { maxOutputTokens } = this.#request
+    const tokensSpent = maxOutputTokens !== undefined && (this.#usage?.outputTokens ?? 0) >= maxOutputTokens
+    this.#choices.settle(this.#calls, batch, tokensSpent, this.#events)
+    this.#finish(outcome, undefined)
+  }
+
+  /** A stream that ended well but said nothing at all. */
+  #nothingCame(): StreamFault | undefined {
+    if (this.#choices.size > 0 || this.#accumulator.snapshot().choices.length > 0) return undefined
+    if (this.#skipped !== undefined) {
+      const { event = 0, offset, message = '' } = this.#skipped
+      return { ...unreadableEvent(event, message, 'yes'), event, ...(offset !== undefined && { offset }) }
+    }
+    if (this.#cause === undefined || this.#cause === 'eof') return emptyBody(this.#body.bytes)
+    return this.#incomplete(undefined)
+  }
+
+  /** The fault of the choice that makes the stream fail. */
+  #faultOfChoice(outcome: 'failed' | 'incomplete'): StreamFault {
+    const state = this.#choices.list().find(({ verdict }) => verdict?.outcome === outcome)
+    if (outcome === 'incomplete') return this.#incomplete(state)
+    const code = state?.verdict?.code ?? 'upstream_error'
+    return {
+      code,
+      phase: code === 'upstream_error' ? 'delta' : 'call',
+      retryable: this.#retryable(),
+      ...this.#position(),
+      ...(state !== undefined && { choice: state.index }),
+      message:
+        code === 'upstream_error'
+          ? `the provider gave up: finish_reason is ${JSON.stringify(state?.finish?.raw)}; a new attempt may succeed`
+          : `choice ${state?.index} can't be used under the strict policy (${code})`,
+    }
+  }
+
+  #incomplete(state: ChoiceState | undefined): StreamFault {
+    return incomplete({
+      cause: this.#cause ?? 'eof',
+      events: this.#eventCount,
+      bytes: this.#body.bytes,
+      retryable: this.#retryable(),
+      finishRaw: state?.finish?.raw,
+      abortedByProvider: state?.finish?.reason === 'aborted',
+    })
+  }
+
+  /** Ends the stream with a fault. What was received is kept, and no call of it is released. */
+  #fail(fault: StreamFault): void {
+    if (this.ended) return
+    // Set first: what the adapter still held must come out before the terminal event, and must not fail the stream again.
+    this.ended = true
+    this.#fault = fault
+    const held = new AdapterOutput((code, detail) => this.#note(code, detail))
+    this.#machine.end(held)
+    for (const chunk of held.chunks) if (chunk.type !== 'error') this.#apply(chunk)
+    for (const choice of this.#accumulator.snapshot().choices) this.#choices.get(choice.index)
+    const outcome = outcomeOfFault(fault.code)
+    this.#choices.refuse(outcome, fault.code, fault.phase, this.#calls, this.#events)
+    this.#finish(outcome, fault)
+  }
+
+  #finish(outcome: Outcome, fault: StreamFault | undefined): void {
+    this.ended = true
+    this.#outcome = outcome
+    this.#timeline.terminal()
+    this.#accumulator.close()
+    noteTransport(this.#body, this.#head, this.#timeline.streaming, (code, detail) =>
+      this.#diagnostics.note(code, undefined, detail),
+    )
+    const finish = this.#choices.finishes()
+    if (fault === undefined) {
+      this.#events.push({ type: 'stream_completed', outcome, finish })
+      return
+    }
+    const { choice: _choice, ...rest } = fault
+    this.#events.push({ type: 'stream_error', ...rest, outcome, finish })
+  }
+
+  #note(code: DiagnosticCode, detail?: string): void {
+    this.#diagnostics.note(code, this.#position(), detail)
+  }
+
+  #position(): Position {
+    const event = this.#eventCount
+    if (event === 0) return {}
+    return this.#eventOffset === undefined ? { event } : { event, offset: this.#eventOffset }
+  }
+
+  /** Nothing was given out: the request may be sent again as if it had never been. */
+  #retryable(): Retryable {
+    return this.committed ? 'restart' : 'yes'
+  }
+
+  #lowered(retryable: Retryable): Retryable {
+    return retryable === 'yes' ? this.#retryable() : retryable
+  }
+}
+
+function sameUsage(a: TokenUsage | undefined, b: TokenUsage): boolean {
+  return (
+    a !== undefined &&
+    a.inputTokens === b.inputTokens &&
+    a.outputTokens === b.outputTokens &&
+    a.totalTokens === b.totalTokens &&
+    a.reasoningTokens === b.reasoningTokens &&
+    a.cachedInputTokens === b.cachedInputTokens
+  )
+}
+
+function checkRepairs(names: readonly string[]): readonly ArgumentRepair[] {
+  for (const name of names) {
+    if (!(ARGUMENT_REPAIRS as readonly string[]).includes(name)) {
+      throw new TypeError(`unknown repair "${name}"; known are ${ARGUMENT_REPAIRS.join(', ')}`)
+    }
+  }
+  return names as readonly ArgumentRepair[]
+}

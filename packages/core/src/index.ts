@@ -1,0 +1,30 @@
+/**
+ * streamfold: model streams whose content is right and whose tool calls are safe to run.
+ *
+ * bytes → events (`streamfold/sse`) → chunks (`streamfold/adapters`) → what may be shown (`streamfold/accumulate`) and what
+ * may be acted on (`streamfold/tool-call`); `streamfold/engine` holds them together without any I/O, `streamfold/client` reads
+ * from the network.
+ */
+export { createStreamAccumulator } from './accumulate/index.ts'
+export type { ChoiceSnapshot, ProviderMetadata, StreamAccumulator, StreamSnapshot } from './accumulate/index.ts'
+export { adapterFor, APIS, chatCompletions } from './adapters/index.ts'
+export type { Api, ChatProfile, StreamAdapter } from './adapters/index.ts'
+export * from './chunk/index.ts'
+export { mapEventStream, parseEventStream, streamResponse } from './client/index.ts'
+export type { ByteSource, ResponseStreamOptions } from './client/index.ts'
+export { createStreamEngine, DEFAULT_TIMEOUTS, REASONING_TIMEOUTS, REPORT_SCHEMA } from './engine/index.ts'
+export type {
+  EndCause,
+  Policy,
+  ResponseHead,
+  StreamEngine,
+  StreamEngineOptions,
+  StreamReport,
+  Timeouts,
+  Verdict,
+} from './engine/index.ts'
+export type { JsonObject, JsonValue } from './json/index.ts'
+export { createEventStreamParser } from './sse/index.ts'
+export type { EventStreamParser, EventStreamParserOptions, ServerSentEvent } from './sse/index.ts'
+export { ARGUMENT_REPAIRS, CALL_STATES, ToolCallMachine } from './tool-call/index.ts'
+export type { ArgumentRepair, CallSnapshot, CallState } from './tool-call/index.ts'

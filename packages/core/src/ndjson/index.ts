@@ -1,0 +1,2 @@
+export { createJsonLinesParser } from './parse.ts'
+export type { JsonLinesParser, JsonLinesParserOptions } from './parse.ts'

@@ -1,0 +1,104 @@
+import { createWholenessScanner } from '../json/wholeness.ts'
+import type { WholenessScanner } from '../json/wholeness.ts'
+import type { ServerSentEvent } from '../sse/event.ts'
+
+export interface JsonLinesParserOptions {
+  /** Longest document, in bytes. Default 8 MiB. */
+  readonly maxEventBytes?: number
+  /** Byte offset of the first byte in the body. Default 0. */
+  readonly baseOffset?: number
+}
+
+/**
+ * A framer beside the SSE parser, for bodies that are JSON without any framing: one document per line (NDJSON), or one
+ * document over many lines (a completion that was not streamed). Each document becomes one event with the document as
+ * its data.
+ *
+ * The first line decides: when it is a whole document the body is line by line, and a later line that is not whole is still
+ * one event, for its reader to reject. Otherwise lines are joined until the document is whole.
+ */
+export interface JsonLinesParser {
+  push(bytes: Uint8Array): readonly ServerSentEvent[]
+  end(): readonly ServerSentEvent[]
+  /** Set once a document was longer than allowed; from then on nothing comes out. */
+  readonly overflow: { readonly offset: number; readonly limit: number } | undefined
+  /** More than one document came, so this was a stream. */
+  readonly lineByLine: boolean
+}
+
+export function createJsonLinesParser(options: JsonLinesParserOptions = {}): JsonLinesParser {
+  return new LineFramer(options)
+}
+
+const LF = 0x0a
+
+class LineFramer implements JsonLinesParser {
+  overflow: { offset: number; limit: number } | undefined
+  lineByLine = false
+  readonly #limit: number
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  #scanner: WholenessScanner = createWholenessScanner()
+  #text = ''
+  #start: number
+  #offset: number
+  #documents = 0
+
+  constructor(options: JsonLinesParserOptions) {
+    this.#limit = options.maxEventBytes ?? 8 * 1024 * 1024
+    this.#start = this.#offset = options.baseOffset ?? 0
+  }
+
+  push(bytes: Uint8Array): readonly ServerSentEvent[] {
+    const events: ServerSentEvent[] = []
+    let from = 0
+    while (from < bytes.length && this.overflow === undefined) {
+      const newline = bytes.indexOf(LF, from)
+      const to = newline < 0 ? bytes.length : newline + 1
+      if (this.#offset + to - from - this.#start > this.#limit + (newline < 0 ? 0 : 1)) {
+        this.overflow = { offset: this.#start, limit: this.#limit }
+        this.#text = ''
+        break
+      }
+      this.#take(this.#decoder.decode(bytes.subarray(from, to), { stream: true }))
+      this.#offset += to - from
+      from = to
+      if (newline >= 0) this.#line(events)
+    }
+    return events
+  }
+
+  end(): readonly ServerSentEvent[] {
+    this.#take(this.#decoder.decode())
+    const events: ServerSentEvent[] = []
+    if (this.overflow === undefined && this.#text.trim() !== '') this.#emit(events)
+    return events
+  }
+
+  #take(text: string): void {
+    this.#text += text
+    if (text !== '') this.#scanner.push(text)
+  }
+
+  /** A line has ended. */
+  #line(events: ServerSentEvent[]): void {
+    const { state } = this.#scanner
+    if (state === 'empty') this.#begin()
+    else if (state === 'whole' || state === 'trailing' || this.#documents > 0) this.#emit(events)
+  }
+
+  #emit(events: ServerSentEvent[]): void {
+    const whole = this.#scanner.state === 'whole'
+    const event: ServerSentEvent = { data: this.#text.trim(), offset: this.#start, endOffset: this.#offset }
+    if (!whole && this.#documents === 0) event.incomplete = true
+    events.push(event)
+    this.#documents++
+    if (this.#documents > 1) this.lineByLine = true
+    this.#begin()
+  }
+
+  #begin(): void {
+    this.#text = ''
+    this.#start = this.#offset
+    this.#scanner = createWholenessScanner()
+  }
+}

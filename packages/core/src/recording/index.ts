@@ -1,0 +1,2 @@
+// Placeholder until this folder has its code.
+export const placeholder = true
