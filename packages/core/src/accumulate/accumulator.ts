@@ -43,47 +43,45 @@ class Accumulator implements StreamAccumulator {
   #view: StreamSnapshot | undefined
 
   push(chunk: StreamChunk): void {
-    this.#version++
-    this.#view = undefined
+    if (this.#take(chunk)) this.#changed()
+  }
+
+  /** False when the chunk changes nothing. */
+  #take(chunk: StreamChunk): boolean {
     switch (chunk.type) {
       case 'text-delta':
-        this.#choice(chunk.choice).appendText('text', chunk.index, chunk.text)
-        break
+        return this.#choice(chunk.choice).appendText('text', chunk.index, chunk.text)
       case 'tool-call-delta':
-        this.#choice(chunk.choice).appendToolCall(chunk)
-        break
+        return this.#choice(chunk.choice).appendToolCall(chunk)
       case 'reasoning-delta':
-        this.#choice(chunk.choice).appendText('reasoning', chunk.index, chunk.text)
-        break
+        return this.#choice(chunk.choice).appendText('reasoning', chunk.index, chunk.text)
       case 'refusal-delta':
-        this.#choice(chunk.choice).appendText('refusal', chunk.index, chunk.text)
-        break
+        return this.#choice(chunk.choice).appendText('refusal', chunk.index, chunk.text)
       case 'block-start':
-        this.#choice(chunk.choice).startBlock(chunk)
-        break
+        // A call is shown from its first delta on, which has its id.
+        return chunk.blockType !== 'tool-call' && this.#choice(chunk.choice).startBlock(chunk.blockType, chunk.index)
       case 'block-end':
-        this.#choice(chunk.choice).endBlock(chunk)
-        break
-      case 'start':
+        if (chunk.block === undefined) return this.#choices.get(chunk.choice ?? 0)?.endBlock(chunk) === true
+        return this.#choice(chunk.choice).endBlock(chunk)
+      case 'start': {
+        const news =
+          (this.#id === undefined && chunk.id !== undefined) || (this.#model === undefined && chunk.model !== undefined)
         this.#id ??= chunk.id
         this.#model ??= chunk.model
-        break
+        return news
+      }
       case 'usage':
         this.#usage = chunk.usage
-        break
+        return true
       case 'metadata':
         if (chunk.choice === undefined) this.#metadata.take(chunk)
-        else {
-          const choice = this.#choice(chunk.choice)
-          choice.metadata.take(chunk)
-          choice.touchMetadata()
-        }
-        break
+        else this.#choice(chunk.choice).takeMetadata(chunk)
+        return true
       case 'finish':
         this.#choice(chunk.choice).setFinish({ reason: chunk.reason, raw: chunk.raw ?? null })
-        break
+        return true
       case 'error':
-        break
+        return false
     }
   }
 
@@ -123,8 +121,7 @@ class Accumulator implements StreamAccumulator {
   }
 
   close(): void {
-    this.#version++
-    this.#view = undefined
+    this.#changed()
     this.#ended = true
     for (const choice of this.#sorted) choice.close()
   }
@@ -138,7 +135,12 @@ class Accumulator implements StreamAccumulator {
     this.#model = undefined
     this.#usage = undefined
     this.#ended = false
-    this.#version = 0
+    // The version goes on: a view of the attempt before must not be taken for one of the next.
+    this.#changed()
+  }
+
+  #changed(): void {
+    this.#version++
     this.#view = undefined
   }
 

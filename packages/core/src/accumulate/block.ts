@@ -67,7 +67,14 @@ export class GrowingToolCall implements GrowingBlock {
   }
 
   end(block: AuthoritativeBlock, status: BlockStatus): void {
-    if (block?.type === 'tool-call' && this.argumentsText === '') this.argumentsText = block.argumentsText
+    if (block?.type === 'tool-call') {
+      // What the fragments said stays; whether the wire contradicts itself is judged where calls are acted on.
+      if (this.argumentsText === '') this.argumentsText = block.argumentsText
+      this.name ??= block.name
+      this.#providerCallId ??= block.providerCallId
+      if (block.providerExecuted === true) this.#providerExecuted = true
+      if (block.metadata !== undefined) this.#metadata = { ...this.#metadata, ...block.metadata }
+    }
     this.status = status
     this.#view = undefined
   }

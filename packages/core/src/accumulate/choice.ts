@@ -23,49 +23,59 @@ export class GrowingChoice {
     this.index = index
   }
 
-  appendText(type: TextBlock['type'], index: number, text: string): void {
+  /** False when the block is a call: text then fits nothing. */
+  appendText(type: TextBlock['type'], index: number, text: string): boolean {
     const block = this.#blocks.get(index)
     if (block instanceof GrowingText) {
       block.append(text)
       this.#touch(block)
-      return
+      return true
     }
-    if (block !== undefined) return
+    if (block !== undefined) return false
     const opened = new GrowingText(type, index)
     opened.append(text)
     this.#open(opened)
+    return true
   }
 
-  appendToolCall(delta: ToolCallDelta): void {
+  appendToolCall(delta: ToolCallDelta): boolean {
     const block = this.#blocks.get(delta.index)
     if (block instanceof GrowingToolCall) {
       block.append(delta)
       this.#touch(block)
-      return
+      return true
     }
-    if (block !== undefined) return
+    if (block !== undefined) return false
     const opened = new GrowingToolCall(delta.index, delta.id)
     opened.append(delta)
     this.#open(opened)
+    return true
   }
 
-  startBlock(chunk: Chunk<'block-start'>): void {
-    if (this.#blocks.has(chunk.index) || chunk.blockType === 'tool-call') return
-    this.#open(new GrowingText(chunk.blockType, chunk.index))
+  startBlock(type: TextBlock['type'], index: number): boolean {
+    if (this.#blocks.has(index)) return false
+    this.#open(new GrowingText(type, index))
+    return true
   }
 
-  endBlock(chunk: Chunk<'block-end'>): void {
-    let block = this.#blocks.get(chunk.index)
+  endBlock({ index, block: restated }: Chunk<'block-end'>): boolean {
+    let block = this.#blocks.get(index)
     if (block === undefined) {
-      if (chunk.block === undefined) return
+      if (restated === undefined) return false
       block =
-        chunk.block.type === 'tool-call'
-          ? new GrowingToolCall(chunk.index, chunk.block.callId)
-          : new GrowingText(chunk.block.type, chunk.index)
+        restated.type === 'tool-call'
+          ? new GrowingToolCall(index, restated.callId)
+          : new GrowingText(restated.type, index)
       this.#open(block)
     }
-    block.end(chunk.block, 'done')
+    block.end(restated, 'done')
     this.#touch(block)
+    return true
+  }
+
+  takeMetadata(chunk: Chunk<'metadata'>): void {
+    this.metadata.take(chunk)
+    this.#view = undefined
   }
 
   setFinish(finish: NonNullable<ChoiceSnapshot['finish']>): void {
@@ -90,10 +100,6 @@ export class GrowingChoice {
 
   toolCalls(): readonly GrowingToolCall[] {
     return this.#sorted.filter((block) => block instanceof GrowingToolCall)
-  }
-
-  touchMetadata(): void {
-    this.#view = undefined
   }
 
   view(): ChoiceSnapshot {

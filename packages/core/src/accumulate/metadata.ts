@@ -32,7 +32,8 @@ export class GrowingMetadata {
         // after each of n deltas must not copy n lists.
         const list = this.#lists![key]!
         const { length } = list
-        Object.defineProperty(view, key, { enumerable: true, get: () => list.slice(0, length) })
+        let copy: readonly unknown[] | undefined
+        Object.defineProperty(view, key, { enumerable: true, get: () => (copy ??= list.slice(0, length)) })
       }
       this.#view = view
     }

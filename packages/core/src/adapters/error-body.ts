@@ -1,5 +1,6 @@
 import { clip } from '../json/clip.ts'
 import type { FaultCode, ProviderError, Retryable, StreamFault } from '../chunk/fault.ts'
+import { printed } from './kept-value.ts'
 
 /**
  * One normaliser for the dialects in which servers say "error", in a stream or instead of one. What kind of error it is
@@ -14,13 +15,12 @@ import type { FaultCode, ProviderError, Retryable, StreamFault } from '../chunk/
 export function faultOfPayload(value: unknown, named = false): StreamFault | undefined {
   if (!isRecord(value)) return named ? fault({ message: textOf(value) }) : undefined
   const nested = value['error']
-  if (isSaid(nested)) return isRecord(nested) ? faultOfRecord(nested, value) : faultOfString(String(nested), value)
-  if (Array.isArray(value['choices'])) return undefined
+  if (isSaid(nested)) return isRecord(nested) ? faultOfRecord(nested, value) : faultOfString(textOf(nested), value)
   const groq = isRecord(value['x_groq']) ? value['x_groq']['error'] : undefined
-  if (isSaid(groq)) return isRecord(groq) ? faultOfRecord(groq, value) : faultOfString(String(groq), value)
-  if (named || value['object'] === 'error' || value['type'] === 'error' || isBareError(value)) {
-    return faultOfRecord(value, value)
-  }
+  if (isSaid(groq)) return isRecord(groq) ? faultOfRecord(groq, value) : faultOfString(textOf(groq), value)
+  if (named) return faultOfRecord(value, value)
+  if (Array.isArray(value['choices'])) return undefined
+  if (value['object'] === 'error' || value['type'] === 'error' || isBareError(value)) return faultOfRecord(value, value)
   return undefined
 }
 
@@ -73,6 +73,7 @@ function faultOfRecord(error: Record<string, unknown>, whole: Record<string, unk
     statusOf(error['status']) ??
     statusOf(error['code']) ??
     statusOf(whole['status_code']) ??
+    statusOf(whole['status']) ??
     statusOf(whole['code']) ??
     statusOfKind(code) ??
     statusOfKind(scalar(metadata['error_type'])) ??
@@ -92,7 +93,12 @@ function faultOfRecord(error: Record<string, unknown>, whole: Record<string, unk
 function faultOfString(message: string, whole: Record<string, unknown>): StreamFault {
   const type = scalar(whole['error_type']) ?? scalar(whole['type'])
   const code = scalar(whole['code'])
-  const status = statusOf(whole['status_code']) ?? statusOf(whole['code']) ?? statusOfKind(code) ?? statusOfKind(type)
+  const status =
+    statusOf(whole['status_code']) ??
+    statusOf(whole['status']) ??
+    statusOf(whole['code']) ??
+    statusOfKind(code) ??
+    statusOfKind(type)
   return fault({
     status,
     message,
@@ -188,6 +194,18 @@ const STATUS_OF_KIND: Readonly<Record<string, number | undefined>> = Object.assi
   timeout: 504,
   timeout_error: 504,
   overloaded_error: 529,
+  // Exceptions of Amazon Bedrock.
+  throttlingexception: 429,
+  servicequotaexceededexception: 402,
+  validationexception: 400,
+  accessdeniedexception: 403,
+  resourcenotfoundexception: 404,
+  modelerrorexception: 502,
+  modelstreamerrorexception: 502,
+  internalserverexception: 500,
+  serviceunavailableexception: 503,
+  modelnotreadyexception: 503,
+  modeltimeoutexception: 504,
 })
 
 function statusOf(value: unknown): number | undefined {
@@ -205,11 +223,7 @@ function isSaid(value: unknown): boolean {
 }
 
 function textOf(value: unknown): string {
-  try {
-    return clip(typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value)), 300)
-  } catch {
-    return 'an error that is nested too deeply to be shown'
-  }
+  return clip(typeof value === 'string' ? value : printed(value), 300)
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,7 +1,7 @@
 import { clip } from '../json/clip.ts'
 import type { ServerSentEvent } from '../sse/event.ts'
 import type { AdapterOutput } from './adapter.ts'
-import { faultOfPlainText } from './error-body.ts'
+import { faultOfPayload, faultOfPlainText } from './error-body.ts'
 
 /** What the data of one event turned out to be. */
 export interface PayloadHandlers {
@@ -18,7 +18,8 @@ export interface PayloadHandlers {
  *   glued together by a hop (fault F021);
  * - empty data is a heartbeat (F018), data that begins with `:` is a comment that a hop wrapped again;
  * - `[DONE]` may be surrounded by white space;
- * - a status line or an HTML page in the data is the error it says it is (F112);
+ * - a status line or an HTML page in the data is the error it says it is (F112), and so is any text in an event that is
+ *   called `error` (F031);
  * - an unterminated last event counts only when its data is `[DONE]` or whole JSON (F016);
  * - anything else is a hole in the evidence and is reported as skipped, never swallowed.
  */
@@ -38,7 +39,7 @@ export function readPayload(event: ServerSentEvent, handlers: PayloadHandlers, o
 
 function readOther(event: ServerSentEvent, data: string, handlers: PayloadHandlers, out: AdapterOutput): void {
   const trimmed = data.trim()
-  if (trimmed === '') {
+  if (trimmed === '' && event.event !== 'error') {
     if (event.incomplete !== true) out.note('empty_data_event')
     return
   }
@@ -60,8 +61,10 @@ function readOther(event: ServerSentEvent, data: string, handlers: PayloadHandle
   if (data.includes('\n') && readGlued(event, data, handlers, out)) return
   // Half an event at the end of the body is a cut, not a malformed event: the missing end evidence says so.
   if (event.incomplete) return
-  const fault = faultOfPlainText(trimmed)
+  const fault =
+    faultOfPlainText(trimmed) ?? (event.event === 'error' ? faultOfPayload(value ?? trimmed, true) : undefined)
   if (fault !== undefined) {
+    if (trimmed.startsWith('<')) out.note('proxy_error_page')
     out.chunks.push({ type: 'error', error: fault })
     return
   }

@@ -1,3 +1,4 @@
+import { clip } from '../json/clip.ts'
 import { createWholenessScanner } from '../json/wholeness.ts'
 import type { WholenessScanner } from '../json/wholeness.ts'
 
@@ -78,7 +79,9 @@ export class SlotTable<Slot extends CallSlot> {
 
   #resolveById(fragment: Fragment, id: string): SlotMatch<Slot> {
     const { index, name } = fragment
-    const known = this.#byId.get(id)
+    // One id may be given to several calls (fault F078): under its own index a call knows itself.
+    const atIndex = index !== undefined ? this.#byIndex.get(index) : undefined
+    const known = atIndex?.providerCallId === id ? atIndex : this.#byId.get(id)
     if (known !== undefined) {
       const elsewhere = index !== undefined && known.key !== undefined && known.key !== index
       // A whole document can't be continued: the same id with a name and more arguments is the call sent again,
@@ -86,12 +89,12 @@ export class SlotTable<Slot extends CallSlot> {
       const again = name !== undefined && fragment.hasArguments && isClosed(known)
       return elsewhere || again ? this.#open(fragment, true) : continued(known)
     }
-    const current = index !== undefined ? this.#byIndex.get(index) : this.#onlyOpenWithoutId()
+    const current = index !== undefined ? atIndex : this.#onlyOpenWithoutId()
     if (current === undefined) return this.#open(fragment, false)
     if (current.providerCallId === undefined) {
-      const another = isClosed(current)
-        ? fragment.hasArguments
-        : name !== undefined && current.arguments.state !== 'empty'
+      // A call that has no name either is still waiting for both (fault F072).
+      const named = name !== undefined && current.name !== undefined
+      const another = isClosed(current) ? fragment.hasArguments : named && current.arguments.state !== 'empty'
       if (another) return this.#rebind(fragment, current)
       current.providerCallId = id
       this.#byId.set(id, current)
@@ -113,7 +116,7 @@ export class SlotTable<Slot extends CallSlot> {
       return {
         kind: 'ambiguous',
         slots: this.slots.filter((slot) => slot.key === index),
-        message: `index ${index} was given to a second call before the first was whole, so a fragment without id fits either`,
+        message: `index ${quote(String(index))} was given to a second call before the first was whole, so a fragment without id fits either`,
       }
     }
     return continued(current)
@@ -184,5 +187,5 @@ function continued<Slot extends CallSlot>(slot: Slot): SlotMatch<Slot> {
 }
 
 function quote(id: string): string {
-  return JSON.stringify(id.length > 40 ? `${id.slice(0, 40)}…` : id)
+  return `"${clip(id, 40)}"`
 }

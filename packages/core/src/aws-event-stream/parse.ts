@@ -37,7 +37,7 @@ class MessageFramer implements AwsEventStreamParser {
   overflow: { offset: number; limit: number } | undefined
   corrupt: { offset: number; message: string } | undefined
   readonly #limit: number
-  readonly #text = new TextDecoder()
+  readonly #text = new LossyDecoder()
   /** The message being read; grows only as its bytes come. */
   #buffer = new Uint8Array(1024)
   #length = 0
@@ -109,15 +109,33 @@ class MessageFramer implements AwsEventStreamParser {
     }
     const headersEnd = PRELUDE_BYTES + view(bytes).getUint32(4)
     const headers = readHeaders(bytes, PRELUDE_BYTES, headersEnd, this.#text)
+    this.#text.replaced = false
     const payload = this.#text.decode(bytes.subarray(headersEnd, total - 4))
     const failed = headers.get(':message-type') === 'exception' || headers.get(':message-type') === 'error'
     const name = failed ? 'error' : headers.get(':event-type')
     const data = failed ? errorData(payload, headers) : unwrap(payload, this.#text)
     const event: ServerSentEvent = { data, offset: this.#offset, endOffset: this.#offset + total }
     if (name !== undefined && name !== 'chunk') event.event = name
+    if (this.#text.replaced) event.invalidUtf8 = true
     events.push(event)
     this.#offset += total
     this.#length = 0
+  }
+}
+
+/** Puts U+FFFD for bytes that are not UTF-8, and says so. */
+class LossyDecoder {
+  replaced = false
+  readonly #strict = new TextDecoder('utf-8', { fatal: true })
+  readonly #lossy = new TextDecoder()
+
+  decode(bytes: Uint8Array): string {
+    try {
+      return this.#strict.decode(bytes)
+    } catch {
+      this.replaced = true
+      return this.#lossy.decode(bytes)
+    }
   }
 }
 
@@ -126,7 +144,7 @@ function view(bytes: Uint8Array): DataView {
 }
 
 /** String headers by name; headers of other types are passed over. */
-function readHeaders(bytes: Uint8Array, start: number, end: number, text: TextDecoder): Map<string, string> {
+function readHeaders(bytes: Uint8Array, start: number, end: number, text: LossyDecoder): Map<string, string> {
   const headers = new Map<string, string>()
   const data = view(bytes)
   let at = start
@@ -144,7 +162,7 @@ function readHeaders(bytes: Uint8Array, start: number, end: number, text: TextDe
   return headers
 }
 
-function unwrap(payload: string, text: TextDecoder): string {
+function unwrap(payload: string, text: LossyDecoder): string {
   let value: unknown
   try {
     value = JSON.parse(payload)

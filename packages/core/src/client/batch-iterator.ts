@@ -7,6 +7,8 @@ export interface BatchMachine<Item> {
   end(): readonly Item[]
   /** Nothing more will come out: the rest of the source is given up. */
   readonly done: boolean
+  /** Why nothing more will come out, where that is a fault. It is thrown after the items before it were handed out. */
+  readonly fault: Error | undefined
 }
 
 /**
@@ -20,7 +22,8 @@ export class BatchIterator<Item> implements AsyncIterableIterator<Item> {
   #items: readonly Item[] = []
   #next = 0
   #finished = false
-  #queue: Promise<void> | undefined
+  #fault: Error | undefined
+  #queue: Promise<unknown> | undefined
 
   constructor(source: ByteSource, machine: BatchMachine<Item>) {
     this.#reader = readerOf(source)
@@ -36,7 +39,10 @@ export class BatchIterator<Item> implements AsyncIterableIterator<Item> {
       return Promise.resolve({ done: false, value: this.#items[this.#next++]! })
     }
     const pulled = this.#queue === undefined ? this.#pull() : this.#queue.then(() => this.#pull())
-    const queue: Promise<void> = pulled.then(settled, settled).then(() => this.#leave(queue))
+    const leave = (): void => {
+      if (this.#queue === queue) this.#queue = undefined
+    }
+    const queue: Promise<void> = pulled.then(leave, leave)
     this.#queue = queue
     return pulled
   }
@@ -44,40 +50,64 @@ export class BatchIterator<Item> implements AsyncIterableIterator<Item> {
   async return(): Promise<IteratorResult<Item, undefined>> {
     const open = !this.#finished
     this.#finished = true
+    this.#fault = undefined
     this.#items = []
     if (open) await this.#reader.cancel()
     return { done: true, value: undefined }
   }
 
-  #leave(queue: Promise<void>): void {
-    if (this.#queue === queue) this.#queue = undefined
-  }
-
   async #pull(): Promise<IteratorResult<Item, undefined>> {
     while (this.#next >= this.#items.length) {
-      if (this.#finished) return { done: true, value: undefined }
-      const bytes = await this.#reader.read()
-      if (this.#finished) return { done: true, value: undefined }
-      this.#next = 0
-      if (bytes === undefined) {
-        this.#finished = true
-        this.#items = this.#machine.end()
+      if (!this.#finished) {
+        await this.#read()
         continue
       }
-      try {
-        this.#items = this.#machine.push(bytes)
-      } catch (error) {
-        this.#finished = true
-        await this.#reader.cancel(error)
-        throw error
-      }
-      if (this.#machine.done) {
-        this.#finished = true
-        await this.#reader.cancel()
-      }
+      const fault = this.#fault
+      if (fault === undefined) return { done: true, value: undefined }
+      this.#fault = undefined
+      throw fault
     }
     return { done: false, value: this.#items[this.#next++]! }
   }
-}
 
-function settled(): void {}
+  async #read(): Promise<void> {
+    // Items that were handed out must not come again when what follows throws.
+    this.#items = []
+    this.#next = 0
+    const bytes = await this.#readSource()
+    if (this.#finished) return
+    if (bytes === undefined) {
+      this.#finished = true
+      this.#items = this.#machine.end()
+      this.#fault = this.#machine.fault
+      return
+    }
+    try {
+      this.#items = this.#machine.push(bytes)
+    } catch (error) {
+      this.#finished = true
+      await this.#giveUp(error)
+      throw error
+    }
+    if (!this.#machine.done) return
+    this.#finished = true
+    this.#fault = this.#machine.fault
+    await this.#giveUp(this.#fault)
+  }
+
+  /** A source that failed is over: it is not asked again. */
+  async #readSource(): Promise<Uint8Array | undefined> {
+    try {
+      return await this.#reader.read()
+    } catch (error) {
+      if (this.#finished) return undefined
+      this.#finished = true
+      throw error
+    }
+  }
+
+  /** What a source says when it is given up never hides why it was. */
+  async #giveUp(reason: unknown): Promise<void> {
+    await this.#reader.cancel(reason).catch(() => undefined)
+  }
+}

@@ -44,22 +44,15 @@ function eventMachine<Item>(
   convert: (events: readonly ServerSentEvent[]) => readonly Item[],
 ): BatchMachine<Item> {
   const parser = createEventStreamParser(options)
-  let overflowed = false
   return {
-    done: false,
-    push(bytes) {
-      const events = parser.push(bytes)
-      const { overflow } = parser
-      // Events before the one that is too long are handed out first; the fault comes with the next read.
-      if (overflow !== undefined && (events.length === 0 || overflowed)) throw tooLong(overflow)
-      overflowed = overflow !== undefined
-      return convert(events)
+    get done() {
+      return parser.overflow !== undefined
     },
-    end() {
-      const events = parser.end()
-      if (parser.overflow !== undefined) throw tooLong(parser.overflow)
-      return convert(events)
+    get fault() {
+      return parser.overflow === undefined ? undefined : tooLong(parser.overflow)
     },
+    push: (bytes) => convert(parser.push(bytes)),
+    end: () => convert(parser.end()),
   }
 }
 

@@ -13,14 +13,19 @@ export interface ResponseStreamOptions {
 /**
  * Drives an engine from a `fetch`: feeds it the head and the reads, keeps its timers, and stops reading once it has ended.
  * `request` gets a signal that it must pass to `fetch`. What goes wrong becomes the engine's one terminal event; nothing is
- * thrown. Leaving the loop early cancels the request.
+ * thrown. Leaving the loop early cancels the request; the report then says `cancelled`.
+ *
+ * Nothing is read while the consumer is at work on an event, so that time is on no timer and in no timing of the report.
  */
 export async function* streamResponse(
   engine: StreamEngine,
   request: (signal: AbortSignal) => Promise<Response>,
   options: ResponseStreamOptions = {},
 ): AsyncGenerator<StreamEvent, void, undefined> {
-  const now = options.now ?? (() => performance.now())
+  const clock = options.now ?? (() => performance.now())
+  /** Time in which the consumer kept us from reading: no timer of the upstream's may run then. */
+  let heldMs = 0
+  const now = (): number => clock() - heldMs
   const abort = new AbortController()
   let reader: ByteReader | undefined
   let cause: EndCause | undefined
@@ -33,6 +38,7 @@ export async function* streamResponse(
   options.signal?.addEventListener('abort', onAbort, { once: true })
   engine.start(now())
   const watchdog = createWatchdog(engine, now, () => stop('timeout'))
+  let left = true
   try {
     if (options.signal?.aborted === true) stop('aborted')
     else {
@@ -45,13 +51,21 @@ export async function* streamResponse(
         for (;;) {
           const bytes = await reader.read()
           if (bytes === undefined || cause !== undefined) break
-          yield* engine.push(bytes, now())
+          const events = engine.push(bytes, now())
+          if (events.length > 0) {
+            watchdog.pause()
+            const from = clock()
+            yield* events
+            heldMs += clock() - from
+          }
           if (engine.ended) break
           watchdog.arm()
         }
       }
     }
+    left = false
   } catch (error) {
+    left = false
     cause ??= causeOf(error)
   } finally {
     watchdog.stop()
@@ -59,29 +73,50 @@ export async function* streamResponse(
     // However this ends — the terminal event, an error, the consumer leaving the loop — the socket is let go.
     abort.abort()
     void reader?.cancel().catch(() => {})
+    if (left) engine.end('aborted', now())
   }
   yield* engine.end(cause ?? 'eof', now())
 }
 
+interface Watchdog {
+  /** Waiting begins, or goes on. */
+  arm(): void
+  /** Nobody waits for the upstream until it is armed again. */
+  pause(): void
+  stop(): void
+}
+
+/** Timers beyond this fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 /** One timer for the whole stream: it is set to the next deadline and, when it fires early, set again. */
-function createWatchdog(engine: StreamEngine, now: () => number, fire: () => void): { arm(): void; stop(): void } {
+function createWatchdog(engine: StreamEngine, now: () => number, fire: () => void): Watchdog {
   let timer: ReturnType<typeof setTimeout> | undefined
   let setTo = Infinity
+  let paused = false
   const arm = (): void => {
+    paused = false
     const deadline = engine.deadline()
     if (deadline === undefined || deadline.atMs >= setTo) return
     clearTimeout(timer)
     setTo = deadline.atMs
-    timer = setTimeout(check, Math.max(0, deadline.atMs - now()))
+    timer = setTimeout(check, Math.min(LONGEST_TIMER_MS, Math.max(0, deadline.atMs - now())))
   }
   const check = (): void => {
     setTo = Infinity
+    if (paused) return
     const deadline = engine.deadline()
     if (deadline === undefined) return
     if (deadline.atMs <= now()) fire()
     else arm()
   }
-  return { arm, stop: () => clearTimeout(timer) }
+  return {
+    arm,
+    pause() {
+      paused = true
+    },
+    stop: () => clearTimeout(timer),
+  }
 }
 
 /** undici says `terminated` for a body that ended too early, with the socket's own error as its cause (fault F002). */

@@ -33,6 +33,8 @@ export class BodyReader {
   #aws: AwsEventStreamParser | undefined
   #page: number[] = []
   #bomBytes = 0
+  /** The body ends inside a character of an event that did not count: that is a cut, and no bad bytes. */
+  #cutCharacter = false
 
   constructor(options: BodyReaderOptions) {
     this.#options = options
@@ -72,7 +74,11 @@ export class BodyReader {
   end(): readonly ServerSentEvent[] {
     if (this.#json !== undefined) return this.#json.end()
     if (this.#aws !== undefined) return this.#aws.end()
-    return this.kind === 'html' ? NOTHING : this.#sse.end()
+    if (this.kind === 'html') return NOTHING
+    const before = this.#sse.invalidUtf8
+    const events = this.#sse.end()
+    this.#cutCharacter = before === undefined && !events.some((event) => event.invalidUtf8)
+    return events
   }
 
   get comments(): number {
@@ -80,7 +86,7 @@ export class BodyReader {
   }
 
   get invalidUtf8(): EventStreamParser['invalidUtf8'] {
-    return this.#sse.invalidUtf8
+    return this.#cutCharacter ? undefined : this.#sse.invalidUtf8
   }
 
   get overflow(): { readonly offset: number; readonly limit: number } | undefined {

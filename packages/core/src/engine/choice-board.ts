@@ -77,7 +77,7 @@ export class ChoiceBoard {
   settle(calls: ToolCallMachine, batch: 'all' | 'each', tokensSpent: boolean, out: StreamEvent[]): void {
     for (const state of this.list()) {
       const verdict = state.verdict!
-      const phase = calls.settle(state.index, decisionOf(verdict, batch, tokensSpent), out)
+      const phase = calls.settle(state.index, decisionOf(state, batch, tokensSpent), out)
       state.phase = phase ?? (verdict.calls === 'refuse' ? 'failed' : 'closed')
     }
   }
@@ -98,7 +98,8 @@ export const REFUSALS: Partial<Readonly<Record<FaultCode, string>>> = {
   output_refused: 'the answer was refused or filtered, so none of its calls is run',
 }
 
-function decisionOf(verdict: ChoiceVerdict, batch: 'all' | 'each', tokensSpent: boolean): BatchDecision {
+function decisionOf(state: ChoiceState, batch: 'all' | 'each', tokensSpent: boolean): BatchDecision {
+  const verdict = state.verdict!
   switch (verdict.calls) {
     case 'hold':
       return { kind: 'hold', code: verdict.code! }
@@ -107,6 +108,6 @@ function decisionOf(verdict: ChoiceVerdict, batch: 'all' | 'each', tokensSpent: 
       return { kind: 'refuse', code, phase: 'call', message: REFUSALS[code] ?? 'the response did not end well' }
     }
     case 'release':
-      return { kind: 'release', batch, holdEmptyArguments: tokensSpent }
+      return { kind: 'release', batch, holdEmptyArguments: tokensSpent, holdUnclosed: state.finish !== undefined }
   }
 }

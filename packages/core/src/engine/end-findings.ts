@@ -4,12 +4,12 @@ import type { DiagnosticCode } from '../chunk/diagnostic.ts'
 import type { RequestFacts } from '../chunk/request-facts.ts'
 import type { TokenUsage } from '../chunk/usage.ts'
 import { clip } from '../json/clip.ts'
-import type { Streaming } from './arrival.ts'
 import type { BodyReader } from './body.ts'
 import type { ChoiceBoard } from './choice-board.ts'
 import { looksLikeThinking, looksLikeToolCall } from './leaked-markup.ts'
 import { headerOf } from './response-head.ts'
 import type { ResponseHead } from './response-head.ts'
+import type { Timeline } from './timeline.ts'
 
 type Note = (code: DiagnosticCode, detail?: string) => void
 
@@ -28,7 +28,9 @@ export function noteChoices(response: EndedResponse, note: Note): void {
   const finished = choices.list().filter(({ finish }) => finish !== undefined)
   const terminal = machine.ended || machine.wholeCompletion
   if (!terminal && adapter.sentinel === 'required' && finished.length > 0) note('missing_sentinel')
-  if (terminal && finished.length < snapshot.choices.length) note('missing_finish_reason')
+  if (terminal && adapter.finishReason === 'required' && finished.length < snapshot.choices.length) {
+    note('missing_finish_reason')
+  }
   const seen = snapshot.choices.length
   if (request.n !== undefined && seen < request.n) note('missing_choice', `${seen} of ${request.n}`)
   if (request.usage === true && usage === undefined) note('missing_usage')
@@ -49,13 +51,10 @@ export function noteChoices(response: EndedResponse, note: Note): void {
 }
 
 /** Findings about how the body came. */
-export function noteTransport(
-  body: BodyReader,
-  head: ResponseHead | undefined,
-  streaming: Streaming,
-  note: Note,
-): void {
+export function noteTransport(body: BodyReader, head: ResponseHead | undefined, timeline: Timeline, note: Note): void {
+  const { streaming } = timeline
   if (streaming === 'bursty' || streaming === 'fake') note('bursty_arrival', streaming)
+  if (timeline.argumentsInOnePiece) note('tool_arguments_not_streamed')
   if (body.comments > 0) note('comment_keepalive', `${body.comments} comment lines`)
   if (body.lineByLine) note('ndjson_framing')
   const type = headerOf(head, 'content-type')

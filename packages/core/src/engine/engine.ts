@@ -33,6 +33,7 @@ import {
   emptyBody,
   eventTooLong,
   incomplete,
+  notConnected,
   outcomeOfFault,
   plainTextBody,
   streamTooLong,
@@ -42,7 +43,7 @@ import {
 import type { Policy } from './outcome.ts'
 import { buildReport } from './report-builder.ts'
 import type { ReportSource, StreamReport } from './report.ts'
-import { faultOfPage, faultOfStatus } from './response-head.ts'
+import { faultOfPage, faultOfStatus, looksLikePage } from './response-head.ts'
 import type { ResponseHead } from './response-head.ts'
 import { Timeline } from './timeline.ts'
 import type { Rung } from './verdict.ts'
@@ -130,6 +131,8 @@ class Engine implements StreamEngine {
   #argumentBytes = 0
   #usage: TokenUsage | undefined
   #chunkCount = 0
+  /** The body ended inside an event. */
+  #halfEvent = false
   /** The first event that could not be read. */
   #skipped: Rung | undefined
   #fault: StreamFault | undefined
@@ -189,7 +192,8 @@ class Engine implements StreamEngine {
     const events = this.#begin()
     if (this.ended) this.#endAfterEnd(cause)
     else if (cause === 'aborted') this.#fail(cancelled())
-    else if (this.#errorBody !== undefined) this.#fail(faultOfStatus(this.#head!, this.#errorBody.text(), this.#nowMs))
+    else if (this.#errorBody !== undefined) this.#failByStatus(this.#errorBody.text())
+    else if (cause !== 'eof' && this.#neverConnected()) this.#fail(notConnected())
     else this.#endOfBody(cause)
     return events
   }
@@ -233,6 +237,21 @@ class Engine implements StreamEngine {
         toolArgumentBytes: this.#argumentBytes,
       },
     })
+  }
+
+  #failByStatus(body: string): void {
+    if (looksLikePage(body)) this.#note('proxy_error_page')
+    this.#fail(faultOfStatus(this.#head!, body, this.#nowMs))
+  }
+
+  /** A request was started, and neither a head nor a byte came back. A timer says the rest itself. */
+  #neverConnected(): boolean {
+    return (
+      this.#timeline.started &&
+      this.#head === undefined &&
+      this.#streamBytes === 0 &&
+      this.#timeline.fired() === undefined
+    )
   }
 
   #begin(): StreamEvent[] {
@@ -280,12 +299,21 @@ class Engine implements StreamEngine {
   }
 
   #event(event: ServerSentEvent): void {
+    const offsetBefore = this.#eventOffset
     this.#eventCount++
     this.#eventOffset = event.offset
-    this.#timeline.event()
-    if (event.invalidUtf8) this.#note('invalid_utf8')
     const output = this.#output
     this.#machine.push(event, output)
+    if (event.incomplete && !this.#machine.ended && output.chunks.length === 0 && output.skipped.length === 0) {
+      // Half an event at the end of the body is no event.
+      this.#eventCount--
+      this.#eventOffset = offsetBefore
+      this.#halfEvent = true
+      output.clear()
+      return
+    }
+    this.#timeline.event()
+    if (event.invalidUtf8) this.#note('invalid_utf8')
     this.#applyAll(output.chunks)
     if (output.skipped.length > 0) this.#skip(output.skipped[0]!.message)
     output.clear()
@@ -308,7 +336,7 @@ class Engine implements StreamEngine {
       return
     }
     const data = event.data.trim()
-    if (data === '' || data === '[DONE]') return
+    if (data === '' || data === '[DONE]' || this.#fault !== undefined) return
     const { offset } = event
     this.#diagnostics.note('data_after_end', {
       event: this.#eventCount + this.#eventsAfterEnd,
@@ -357,11 +385,14 @@ class Engine implements StreamEngine {
         events.push({ type: 'refusal_delta', choice: chunk.choice ?? 0, block: chunk.index, text: chunk.text })
         this.#outputCame()
         break
-      case 'tool-call-delta':
-        this.#argumentBytes += utf8Length(chunk.argumentsDelta)
+      case 'tool-call-delta': {
+        const bytes = utf8Length(chunk.argumentsDelta)
+        this.#argumentBytes += bytes
+        this.#timeline.arguments(chunk.id, bytes)
         this.#outputCame()
         this.#pushCall(chunk)
         break
+      }
       case 'block-end':
         this.#pushCall(chunk)
         break
@@ -463,8 +494,9 @@ class Engine implements StreamEngine {
       const { event = 0, offset, message = '' } = this.#skipped
       return { ...unreadableEvent(event, message, 'yes'), event, ...(offset !== undefined && { offset }) }
     }
-    if (this.#cause === undefined || this.#cause === 'eof') return emptyBody(this.#body.bytes)
-    return this.#incomplete(undefined)
+    const cut = this.#halfEvent || (this.#chunkCount > 0 && !this.#machine.ended)
+    const cleanEnd = this.#cause === undefined || this.#cause === 'eof'
+    return cleanEnd && !cut ? emptyBody(this.#body.bytes) : this.#incomplete(undefined)
   }
 
   /** The fault of the choice that makes the stream fail. */
@@ -481,7 +513,7 @@ class Engine implements StreamEngine {
       message:
         code === 'upstream_error'
           ? `the provider gave up: finish_reason is ${JSON.stringify(state?.finish?.raw)}; a new attempt may succeed`
-          : `choice ${state?.index} can't be used under the strict policy (${code})`,
+          : `arguments in choice ${state?.index} had to be repaired, which the strict policy does not allow; use policy "compat" or ask again`,
     }
   }
 
@@ -516,7 +548,7 @@ class Engine implements StreamEngine {
     this.#outcome = outcome
     this.#timeline.terminal()
     this.#accumulator.close()
-    noteTransport(this.#body, this.#head, this.#timeline.streaming, (code, detail) =>
+    noteTransport(this.#body, this.#head, this.#timeline, (code, detail) =>
       this.#diagnostics.note(code, undefined, detail),
     )
     const finish = this.#choices.finishes()

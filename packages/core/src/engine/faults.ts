@@ -7,7 +7,6 @@ import type { EndCause } from './engine.ts'
 /** Faults after which the answer is cut off rather than wrong. */
 const INCOMPLETE_CODES: ReadonlySet<FaultCode> = new Set([
   'incomplete_stream',
-  'missing_finish_reason',
   'connect_timeout',
   'first_byte_timeout',
   'idle_timeout',
@@ -26,6 +25,16 @@ export function cancelled(): StreamFault {
     phase: 'delta',
     retryable: 'no',
     message: 'the consumer cancelled the stream; no call of it is run',
+  }
+}
+
+export function notConnected(): StreamFault {
+  return {
+    code: 'connect_failed',
+    phase: 'connect',
+    retryable: 'yes',
+    message:
+      'no answer came: the connection failed before a response head; check the address, the port and the network',
   }
 }
 

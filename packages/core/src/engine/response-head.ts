@@ -102,6 +102,10 @@ function daysSince1970(year: number, month: number, day: number): number {
   return era * 146_097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719_468
 }
 
+export function looksLikePage(body: string): boolean {
+  return body.trimStart().startsWith('<')
+}
+
 /** The fault of a 2xx whose body is an HTML page. */
 export function faultOfPage(page: string): StreamFault {
   const fault = faultOfPlainText(page)

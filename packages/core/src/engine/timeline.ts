@@ -1,3 +1,4 @@
+import { ArgumentArrival } from './argument-arrival.ts'
 import { ArrivalLog } from './arrival.ts'
 import type { Streaming } from './arrival.ts'
 import { nextDeadline } from './deadlines.ts'
@@ -12,6 +13,7 @@ export class Timeline {
   now: number | undefined
   readonly #timeouts: Timeouts
   readonly #arrival = new ArrivalLog()
+  readonly #arguments = new ArgumentArrival()
   #start: number | undefined
   #headers: number | undefined
   #firstByte: number | undefined
@@ -29,6 +31,10 @@ export class Timeline {
 
   start(atMs: number): void {
     this.#start = this.now = atMs
+  }
+
+  get started(): boolean {
+    return this.#start !== undefined
   }
 
   headers(atMs: number | undefined): void {
@@ -60,6 +66,13 @@ export class Timeline {
     this.#arrival.output(this.now)
   }
 
+  /** Argument bytes of a call arrived; to be told before the progress that they are. */
+  arguments(callId: string, bytes: number): void {
+    if (this.now === undefined || bytes === 0) return
+    const since = this.#lastProgress ?? this.#headers ?? this.#start ?? this.now
+    this.#arguments.piece(callId, bytes, this.now - since)
+  }
+
   /** Only the terminal signal is awaited from now on, or no longer (a choice was opened after all). */
   awaitTerminal(waiting: boolean): void {
     if (!waiting) this.#finish = undefined
@@ -88,6 +101,10 @@ export class Timeline {
   fired(): Deadline['code'] | undefined {
     const deadline = this.deadline()
     return deadline !== undefined && (this.now === undefined || deadline.atMs <= this.now) ? deadline.code : undefined
+  }
+
+  get argumentsInOnePiece(): boolean {
+    return this.#arguments.inOnePiece
   }
 
   get streaming(): Streaming {

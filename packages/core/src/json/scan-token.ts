@@ -79,8 +79,9 @@ export function scanNumber(text: string, start: number): number {
 /** One of the words `true`, `false`, `null`; `word` is the one that the first character promises. */
 export function scanWord(text: string, start: number, word: string): number {
   if (text.startsWith(word, start)) return start + word.length
+  // They differ within the word, if only by the end of the text, so the loop needs no bound.
   let at = start + 1
-  while (at < text.length && text.charCodeAt(at) === word.charCodeAt(at - start)) at++
+  while (text.charCodeAt(at) === word.charCodeAt(at - start)) at++
   return ~at
 }
 

@@ -10,10 +10,7 @@ const MAX_SHORTEST_CHARS = 25
 /** The shortest decimal that names a double has at most 17 significant digits. */
 const MAX_SHORTEST_DIGITS = 17
 
-/** Decimal exponents beyond this are infinity or zero as doubles, whatever the digits (the range is 5e-324 to 1.8e308). */
-const MAX_EXPONENT = 400
-
-/** Where counting a hostile exponent stops; sums with any string length stay exact integers. */
+/** Where counting a hostile exponent stops: far out of range, and sums with any string length stay exact integers. */
 const EXPONENT_CEILING = 1e14
 
 const MINUS = 0x2d
@@ -68,10 +65,10 @@ export function isUnsafeNumber(text: string, start: number, end: number): boolea
   let exponent = at === end ? 0 : readExponent(text, at + 1, end)
   // The literal is d.ddd × 10^exponent, where the first d is the first digit that is not zero.
   exponent += beforeDot - 1 - leadingZeros
-  if (Math.abs(exponent) > MAX_EXPONENT) return true
   const fraction = digits.length === 1 ? '' : `.${digits.slice(1)}`
   const scientific = `${digits.slice(0, 1)}${fraction}e${exponent < 0 ? '-' : '+'}${Math.abs(exponent)}`
-  // Without an argument toExponential gives as many digits as name the double, in exactly this form.
+  // Out of range it becomes infinity or zero. Without an argument toExponential gives as many digits as name the double,
+  // in exactly this form.
   return Number(scientific).toExponential() !== scientific
 }
 

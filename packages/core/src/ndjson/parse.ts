@@ -1,5 +1,7 @@
 import { createWholenessScanner } from '../json/wholeness.ts'
 import type { WholenessScanner } from '../json/wholeness.ts'
+import { createUtf8State, decodeEnd, decodeRead } from '../sse/decode.ts'
+import type { DecodedRead, Utf8State } from '../sse/decode.ts'
 import type { ServerSentEvent } from '../sse/event.ts'
 
 export interface JsonLinesParserOptions {
@@ -15,7 +17,8 @@ export interface JsonLinesParserOptions {
  * its data.
  *
  * The first line decides: when it is a whole document the body is line by line, and a later line that is not whole is still
- * one event, for its reader to reject. Otherwise lines are joined until the document is whole.
+ * one event, for its reader to reject. Otherwise lines are joined until the document is whole. A document that the body
+ * ends in the middle of is marked `incomplete`, as the SSE parser marks a block that was never closed.
  */
 export interface JsonLinesParser {
   push(bytes: Uint8Array): readonly ServerSentEvent[]
@@ -36,9 +39,11 @@ class LineFramer implements JsonLinesParser {
   overflow: { offset: number; limit: number } | undefined
   lineByLine = false
   readonly #limit: number
-  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  readonly #utf8: Utf8State = createUtf8State()
   #scanner: WholenessScanner = createWholenessScanner()
   #text = ''
+  /** The document holds U+FFFD for bytes that were not UTF-8. */
+  #replaced = false
   #start: number
   #offset: number
   #documents = 0
@@ -59,7 +64,7 @@ class LineFramer implements JsonLinesParser {
         this.#text = ''
         break
       }
-      this.#take(this.#decoder.decode(bytes.subarray(from, to), { stream: true }))
+      this.#take(decodeRead(this.#utf8, bytes.subarray(from, to)))
       this.#offset += to - from
       from = to
       if (newline >= 0) this.#line(events)
@@ -68,28 +73,33 @@ class LineFramer implements JsonLinesParser {
   }
 
   end(): readonly ServerSentEvent[] {
-    this.#take(this.#decoder.decode())
+    this.#take(decodeEnd(this.#utf8))
     const events: ServerSentEvent[] = []
-    if (this.overflow === undefined && this.#text.trim() !== '') this.#emit(events)
+    if (this.overflow !== undefined || this.#text.trim() === '') return events
+    // The end of the body ends a number as white space would.
+    const incomplete = this.#scanner.push('\n') !== 'whole'
+    this.#emit(events, incomplete)
     return events
   }
 
-  #take(text: string): void {
+  #take({ text, replaced }: DecodedRead): void {
+    if (text === '') return
     this.#text += text
-    if (text !== '') this.#scanner.push(text)
+    this.#scanner.push(text)
+    if (replaced !== undefined) this.#replaced = true
   }
 
   /** A line has ended. */
   #line(events: ServerSentEvent[]): void {
     const { state } = this.#scanner
     if (state === 'empty') this.#begin()
-    else if (state === 'whole' || state === 'trailing' || this.#documents > 0) this.#emit(events)
+    else if (state === 'whole' || state === 'trailing' || this.#documents > 0) this.#emit(events, false)
   }
 
-  #emit(events: ServerSentEvent[]): void {
-    const whole = this.#scanner.state === 'whole'
+  #emit(events: ServerSentEvent[], incomplete: boolean): void {
     const event: ServerSentEvent = { data: this.#text.trim(), offset: this.#start, endOffset: this.#offset }
-    if (!whole && this.#documents === 0) event.incomplete = true
+    if (incomplete) event.incomplete = true
+    if (this.#replaced) event.invalidUtf8 = true
     events.push(event)
     this.#documents++
     if (this.#documents > 1) this.lineByLine = true
@@ -98,6 +108,7 @@ class LineFramer implements JsonLinesParser {
 
   #begin(): void {
     this.#text = ''
+    this.#replaced = false
     this.#start = this.#offset
     this.#scanner = createWholenessScanner()
   }

@@ -35,6 +35,8 @@ export type {
 } from './parser.ts'
 
 const DEFAULT_MAX_EVENT_BYTES = 8 * 1024 * 1024
+/** `data` and a line end. */
+const SMALLEST_EVENT_BYTES = 5
 /** Below the longest string of every engine, so that putting an event together cannot throw. */
 const LARGEST_EVENT_BYTES = 256 * 1024 * 1024 - 64
 /** A larger read is taken in pieces: its text might be larger than any string, and always larger than need be. */
@@ -69,10 +71,12 @@ interface ParserState {
   firstInvalid: number
 }
 
-/** Makes a parser for one body. Throws `TypeError` where `maxEventBytes` is not a positive number. */
+/** Makes a parser for one body. Throws `TypeError` where `maxEventBytes` lets no event through, or is not a number. */
 export function createEventStreamParser(options: EventStreamParserOptions = {}): EventStreamParser {
   const { maxEventBytes = DEFAULT_MAX_EVENT_BYTES } = options
-  if (!(maxEventBytes > 0)) throw new TypeError(`maxEventBytes must be a positive number, got ${maxEventBytes}`)
+  if (!(maxEventBytes >= SMALLEST_EVENT_BYTES)) {
+    throw new TypeError(`maxEventBytes must be at least ${SMALLEST_EVENT_BYTES}, got ${maxEventBytes}`)
+  }
   const block = createBlockState(options.offsets === true, options.unknownFields === 'deliver')
   const state: ParserState = {
     limit: Math.min(maxEventBytes, LARGEST_EVENT_BYTES),
@@ -159,11 +163,8 @@ function takeRead(state: ParserState, bytes: Uint8Array): void {
   const { block, utf8 } = state
   const read = decodeRead(utf8, bytes)
   takeLines(state, read)
-  if (state.overflow === undefined) {
-    // A cut character belongs to the open block, or opens one.
-    if (!block.open) block.offset = utf8.offset
-    if (utf8.offset + utf8.held.length - block.offset > state.limit) refuse(state)
-  }
+  // The bytes of a cut character count already. Where they begin a block they are too few to matter.
+  if (block.open && utf8.offset + utf8.held.length - block.offset > state.limit) refuse(state)
   if (read.replaced !== undefined) noteReplaced(state, read, read.replaced)
 }
 
@@ -196,7 +197,7 @@ function takeLines(state: ParserState, read: DecodedRead): void {
   const aligned = length === bytes.length
   // Otherwise no block that is open or begins in this read can reach the limit in it.
   const nearLimit = read.offset + bytes.length - (block.open ? block.offset : read.offset) > limit
-  const findBytes = !aligned && (block.offsets || nearLimit)
+  const findBytes = !aligned && (block.offsets || nearLimit || replaced !== undefined)
   /** Where a line starts in the body is its position in the text plus this; unless `aligned` or `findBytes`, a guess. */
   let shift = read.offset
   let position = 0
@@ -219,8 +220,9 @@ function takeLines(state: ParserState, read: DecodedRead): void {
     if (!resumed) {
       const first = text.charCodeAt(position)
       if (first === LF || first === CR) {
+        // The LF of a blank CRLF finds no block any more.
         if (block.open) closeBlock(block, position + shift)
-        position = afterBlankLine(state, text, position, first)
+        position++
         continue
       }
     }
@@ -278,9 +280,9 @@ function takeLines(state: ParserState, read: DecodedRead): void {
       // Nearly every event of a model's stream comes this way: its only data line, then the blank line.
       if (lineReplaced) block.replaced = true
       deliver(block, value, next + shift)
-      next = afterBlankLine(state, text, next, following)
+      next++
     } else {
-      addData(block, value, lineReplaced)
+      addData(block, detachSmall(value, source.length), lineReplaced)
     }
     if (!endFits) return refuse(state)
     position = next
@@ -300,14 +302,6 @@ function takeLines(state: ParserState, read: DecodedRead): void {
   }
 }
 
-function afterBlankLine(state: ParserState, text: string, position: number, first: number): number {
-  const next = position + 1
-  if (first === LF) return next
-  if (next === text.length) state.afterCr = true
-  else if (text.charCodeAt(next) === LF) return next + 1
-  return next
-}
-
 /** The value of a line `data:…`, without the one space that may follow the colon; `undefined` for any other line. */
 function dataValue(text: string, from: number, to: number): string | undefined {
   const start = from + 5
@@ -321,7 +315,7 @@ function dataValue(text: string, from: number, to: number): string | undefined {
   ) {
     return undefined
   }
-  return text.slice(start < to && text.charCodeAt(start) === SPACE ? start + 1 : start, to)
+  return text.slice(text.charCodeAt(start) === SPACE ? start + 1 : start, to)
 }
 
 function find(text: string, character: string, position: number): number {

@@ -5,7 +5,7 @@ export interface EventStreamParserOptions {
   offsets?: boolean
   /**
    * Largest block in bytes, from the first byte of its first line through the line end of its last line; the blank line
-   * does not count. Default 8 MiB, at most 256 MiB. A block is given up as soon as it is known to be larger.
+   * does not count. Default 8 MiB, at least 5, at most 256 MiB. A block is given up as soon as it is known to be larger.
    */
   maxEventBytes?: number
   /**

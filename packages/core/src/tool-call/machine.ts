@@ -2,6 +2,7 @@ import type { StreamChunk, ToolCallDelta } from '../chunk/chunk.ts'
 import type { DiagnosticCode } from '../chunk/diagnostic.ts'
 import type { FaultCode, Phase, StreamFault } from '../chunk/fault.ts'
 import type { ReadyToolCall, StreamEvent } from '../chunk/stream-event.ts'
+import { clip } from '../json/clip.ts'
 import { utf8Length } from '../json/utf8-length.ts'
 import { createWholenessScanner } from '../json/wholeness.ts'
 import { readArguments } from './arguments.ts'
@@ -15,7 +16,14 @@ import type { CallState } from './state.ts'
 /** What the end of a choice means for its calls; decided by the engine, carried out here. */
 export type BatchDecision =
   /** A finish reason closed the calls: every call that is ready may go, if all of them are (or `each`). */
-  | { readonly kind: 'release'; readonly batch: 'all' | 'each'; readonly holdEmptyArguments: boolean }
+  | {
+      readonly kind: 'release'
+      readonly batch: 'all' | 'each'
+      /** The answer used up its tokens: empty arguments may be all that was left of longer ones. */
+      readonly holdEmptyArguments: boolean
+      /** A call that the wire did not close (it came after the finish reason) is held. Default false: this closes it. */
+      readonly holdUnclosed?: boolean
+    }
   /** Usable, but nothing explicitly closed the calls: whole ones are held with this code. */
   | { readonly kind: 'hold'; readonly code: FaultCode }
   /** No call may run, even one whose arguments happen to parse. */
@@ -97,13 +105,19 @@ export class ToolCallMachine {
     const records = this.#choices.get(choice)
     if (records === undefined) return null
     if (decision.kind === 'refuse') return this.#refuse(records, decision, out)
-    for (const record of records) if (record.state === 'collecting') this.#complete(record, out)
+    for (const record of records) {
+      if (record.state !== 'collecting') continue
+      this.#complete(record, out)
+      // A call that came after the finish reason was closed by nothing.
+      if (decision.kind === 'release' && decision.holdUnclosed && !record.providerExecuted)
+        this.#hold(record, 'missing_finish_reason', out)
+    }
     const batch = records.filter((record) => !record.providerExecuted && !this.#isRepeat(record, records, out))
     for (const record of records) if (record.providerExecuted) this.#hold(record, 'provider_executed', out)
     if (batch.length === 0) return null
     if (decision.kind === 'hold') {
       for (const record of batch) this.#hold(record, decision.code, out)
-      return 'held'
+      return batch.some((record) => record.state === 'complete') ? 'held' : 'failed'
     }
     return this.#release(batch, decision, out)
   }
@@ -204,7 +218,8 @@ export class ToolCallMachine {
 
   #setName(record: CallRecord, name: string, out: StreamEvent[]): void {
     if (record.name !== undefined) {
-      if (record.name !== name) this.#contradict(record, `the name changed from "${record.name}" to "${name}"`, out)
+      if (record.name !== name)
+        this.#contradict(record, `the name changed from "${clip(record.name, 80)}" to "${clip(name, 80)}"`, out)
       return
     }
     record.name = name
@@ -233,7 +248,7 @@ export class ToolCallMachine {
         retryable: 'no',
         choice: record.choice,
         callId: record.callId,
-        message: `the arguments of call ${record.callId} are longer than ${limit} bytes; raise limits.argumentBytes if that is expected`,
+        message: `the arguments of call ${clip(record.callId, 80)} are longer than ${limit} bytes; raise limits.argumentBytes if that is expected`,
       }
       this.#fail(record, fault.code, fault.phase, fault.message, out)
       return fault
@@ -270,7 +285,7 @@ export class ToolCallMachine {
         record,
         'unknown_tool',
         'validate',
-        `"${record.name}" is not among the declared tools; names match exactly`,
+        `"${clip(record.name, 80)}" is not among the declared tools; names match exactly`,
         out,
       )
       return
@@ -327,7 +342,7 @@ export class ToolCallMachine {
       retryable: 'restart',
       choice: record.choice,
       callId: record.callId,
-      message: `call ${record.callId} contradicts itself: ${message}; no call of this response is run`,
+      message: `call ${clip(record.callId, 80)} contradicts itself: ${message}; no call of this response is run`,
     }
     this.#fail(record, 'protocol_conflict', 'call', message, out)
   }

@@ -1,18 +1,22 @@
 import type { TokenUsage } from '../../chunk/usage.ts'
+import { clip } from '../../json/clip.ts'
 import type { ServerSentEvent } from '../../sse/event.ts'
 import type { AdapterContext, AdapterMachine, AdapterOutput, StreamAdapter } from '../adapter.ts'
 import { CallIds } from '../call-id.ts'
 import { faultOfPayload } from '../error-body.ts'
+import { isKeepable, printed } from '../kept-value.ts'
 import { readPayload } from '../payload.ts'
 import type { PayloadHandlers } from '../payload.ts'
+import { ProviderFields } from '../provider-fields.ts'
 import { ChatChoice } from './choice.ts'
+import { ChunkTemplate } from './chunk-template.ts'
 import { reasoningOf, textOfParts } from './content.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import type { ChatProfile } from './profile.ts'
 import { readFunctionCall, readToolFragment } from './tool-fragment.ts'
 import type { ToolFragment } from './tool-fragment.ts'
 import { usageOf } from './usage.ts'
-import { CHOICE_KEYS, CHUNK_KEYS, DELTA_KEYS, identity, isRecord } from './wire.ts'
+import { CHUNK_KEYS, identity, isRecord } from './wire.ts'
 import type { WireChoice, WireChunk, WireDelta } from './wire.ts'
 
 /**
@@ -20,15 +24,20 @@ import type { WireChoice, WireChunk, WireDelta } from './wire.ts'
  *
  * @see https://platform.openai.com/docs/api-reference/chat-streaming/streaming
  */
-export function chatCompletions(profile: ChatProfile = {}): StreamAdapter {
+export function chatCompletions(profile: ChatProfile = {}, options: ChatAdapterOptions = {}): StreamAdapter {
   return {
     api: 'chat_completions',
     terminator: 'done-sentinel',
     sentinel: profile.sentinel ?? 'required',
     finishReason: profile.finishReason ?? 'required',
     repairs: profile.repairs ?? [],
-    open: (context) => new ChatMachine(profile, context),
+    open: (context) => new ChatMachine(profile, context, options.template ?? true),
   }
+}
+
+export interface ChatAdapterOptions {
+  /** Read payloads that only differ in their delta by what is the same in them. Changes nothing but the time. Default true. */
+  readonly template?: boolean
 }
 
 class ChatMachine implements AdapterMachine {
@@ -38,6 +47,8 @@ class ChatMachine implements AdapterMachine {
   readonly #context: AdapterContext
   readonly #choices = new Map<number, ChatChoice>()
   readonly #ids: CallIds
+  readonly #fields = new ProviderFields(CHUNK_KEYS, false)
+  readonly #template: ChunkTemplate | undefined
   #first: ChatChoice | undefined
   #unfinished = 0
   #started = false
@@ -59,7 +70,8 @@ class ChatMachine implements AdapterMachine {
     done: () => {},
   }
 
-  constructor(profile: ChatProfile, context: AdapterContext) {
+  constructor(profile: ChatProfile, context: AdapterContext, template: boolean) {
+    this.#template = template ? new ChunkTemplate() : undefined
     this.#profile = profile
     this.#context = context
     this.#ids = new CallIds(context.idSeed)
@@ -71,7 +83,20 @@ class ChatMachine implements AdapterMachine {
 
   push(event: ServerSentEvent, out: AdapterOutput): void {
     if (event.fields !== undefined && this.#unknownFields(event, out)) return
-    readPayload(event, this.#handlers, out)
+    const template = this.#template
+    if (template === undefined) {
+      readPayload(event, this.#handlers, out)
+      return
+    }
+    const delta = template.match(event)
+    if (delta === undefined) {
+      this.#inert = false
+      readPayload(event, this.#handlers, out)
+      if (this.#inert) template.learn(event.data, this.#inertChoice!)
+      else template.forget()
+    } else if (delta.kind === 'text') template.choice!.text('text', delta.text, out)
+    else if (delta.kind === 'arguments') this.#tool(delta.fragment, false, template.choice!, event, out)
+    else this.#delta(delta.value, template.choice!, event, out)
   }
 
   end(out: AdapterOutput): void {
@@ -85,6 +110,8 @@ class ChatMachine implements AdapterMachine {
   /** Some servers write `error: {…}` as a field of its own in place of an event. True when nothing else is in the block. */
   #unknownFields(event: ServerSentEvent, out: AdapterOutput): boolean {
     for (const { name, value } of event.fields!) {
+      // The body may have been cut in the name of a field.
+      if (event.incomplete && value === '' && SSE_FIELDS.some((field) => field.startsWith(name))) continue
       out.note('unknown_sse_field', JSON.stringify(name))
       if (name !== 'error') continue
       readPayload({ ...event, data: value, event: 'error' }, { ...this.#handlers, done: () => {} }, out)
@@ -93,13 +120,23 @@ class ChatMachine implements AdapterMachine {
     return event.data === ''
   }
 
+  /**
+   * Was the last payload nothing but its delta? Then one that differs in the delta alone needs nothing else read again: its other
+   * parts would give out no chunk and no finding.
+   */
+  #inert = false
+  #inertChoice: ChatChoice | undefined
+
   #payload(value: unknown, event: ServerSentEvent, out: AdapterOutput): void {
+    // Of this payload alone: one event may hold several (glued_events).
+    this.#inert = false
+    const error = faultOfPayload(value, event.event === 'error')
     if (!isRecord(value)) {
-      out.skipped.push({ message: 'the data of this event is a JSON array where a chunk was due' })
+      if (error !== undefined) out.chunks.push({ type: 'error', error })
+      else out.skipped.push({ message: 'the data of this event is not a JSON object, where a chunk was due' })
       return
     }
     const chunk: WireChunk = value
-    const error = faultOfPayload(value, event.event === 'error')
     const { choices } = chunk
     if (Array.isArray(choices)) {
       if (this.#identify(chunk, choices, out)) return
@@ -114,7 +151,14 @@ class ChatMachine implements AdapterMachine {
       else if (choices === undefined) out.note('unknown_event', event.event)
     }
     this.#readUsage(value, out)
-    this.#metadata(value, CHUNK_KEYS, undefined, out)
+    const settled = this.#fields.read(value, undefined, out)
+    this.#inert =
+      settled &&
+      this.#inert &&
+      error === undefined &&
+      chunk.usage == null &&
+      (choices as readonly unknown[]).length === 1 &&
+      (chunk.id === this.#id || chunk.id === undefined || chunk.id === '')
     if (error !== undefined) out.chunks.push({ type: 'error', error })
   }
 
@@ -130,10 +174,12 @@ class ChatMachine implements AdapterMachine {
             code: 'stream_splice',
             phase: 'delta',
             retryable: 'restart',
-            message: `two generations in one stream: ${JSON.stringify(this.#id)} of ${JSON.stringify(this.#model)} is followed by ${JSON.stringify(id)} of ${JSON.stringify(model)}; discard the text and ask again`,
+            message: `two generations in one stream: ${quote(this.#id)} of ${quote(this.#model)} is followed by ${quote(id)} of ${quote(model)}; discard the text and ask again`,
           },
         })
         return true
+      } else if (typeof model === 'string' && model !== '' && this.#model !== undefined && model !== this.#model) {
+        out.note('splice_suspected')
       } else out.note('response_id_changed')
     }
     if (typeof model === 'string' && model !== '') this.#model ??= model
@@ -169,8 +215,10 @@ class ChatMachine implements AdapterMachine {
       if (!this.#delta(raw.message, choice, event, out)) return false
     } else if (delta !== undefined && delta !== null) out.note('unexpected_field', 'delta')
     if (isRecord(raw.logprobs)) this.#logprobs(raw.logprobs, choice, out)
-    this.#metadata(raw, CHOICE_KEYS, choice.index, out)
+    const settled = choice.choiceFields.read(raw, choice.index, out)
     if (isRecord(raw.usage)) this.#takeUsage(raw.usage, true, out)
+    this.#inert = settled && isRecord(delta) && raw.logprobs == null && raw.usage == null && raw.finish_reason == null
+    this.#inertChoice = choice
     this.#finish(raw.finish_reason, choice, out)
     return true
   }
@@ -220,7 +268,7 @@ class ChatMachine implements AdapterMachine {
     } else if (Array.isArray(content)) this.#parts(content, choice, out)
     else if (content !== undefined && content !== null) out.note('unexpected_field', 'content')
     if (typeof refusal === 'string' && refusal !== '') choice.text('refusal', refusal, out)
-    this.#metadata(delta as Record<string, unknown>, DELTA_KEYS, choice.index, out)
+    choice.deltaFields.read(delta, choice.index, out)
     const { tool_calls: toolCalls, function_call: functionCall } = delta
     if (Array.isArray(toolCalls)) {
       for (let i = 0; i < toolCalls.length; i++) {
@@ -238,11 +286,11 @@ class ChatMachine implements AdapterMachine {
 
   #parts(parts: readonly unknown[], choice: ChatChoice, out: AdapterOutput): void {
     const { text, reasoning, refusal, otherParts } = textOfParts(parts)
+    const kept = otherParts.filter((part) => isKeepable(part))
     if (reasoning !== '') choice.text('reasoning', reasoning, out)
     if (text !== '') choice.text('text', text, out)
     if (refusal !== '') choice.text('refusal', refusal, out)
-    if (otherParts.length > 0)
-      out.chunks.push({ type: 'metadata', choice: choice.index, append: { content: otherParts } })
+    if (kept.length > 0) out.chunks.push({ type: 'metadata', choice: choice.index, append: { content: kept } })
   }
 
   #tool(
@@ -278,7 +326,7 @@ class ChatMachine implements AdapterMachine {
       out.note('finish_reason_empty')
       return
     }
-    const text = typeof raw === 'string' ? raw : JSON.stringify(raw)
+    const text = typeof raw === 'string' ? raw : printed(raw)
     const reason = finishReasonOf(text, this.#profile.finishAliases ?? {})
     if (reason === 'unknown') out.note('unknown_finish_reason', JSON.stringify(text.slice(0, 60)))
     if (choice.finish === undefined) this.#unfinished--
@@ -308,36 +356,16 @@ class ChatMachine implements AdapterMachine {
     const append: Record<string, readonly unknown[]> = {}
     for (const part of ['content', 'refusal']) {
       const list = logprobs[part]
-      if (Array.isArray(list) && list.length > 0) append[`logprobs.${part}`] = list
+      if (Array.isArray(list) && list.length > 0 && isKeepable(list)) append[`logprobs.${part}`] = list
     }
     if (Object.keys(append).length > 0) out.chunks.push({ type: 'metadata', choice: choice.index, append })
   }
+}
 
-  /** Whatever the wire carries beyond what is read here. Lists of a delta grow; everything else is the newest value. */
-  #metadata(
-    from: Record<string, unknown> | WireChoice,
-    known: ReadonlySet<string>,
-    choice: number | undefined,
-    out: AdapterOutput,
-  ): void {
-    let replace: Record<string, unknown> | undefined
-    let append: Record<string, readonly unknown[]> | undefined
-    for (const key in from) {
-      if (known.has(key)) continue
-      const value = (from as Record<string, unknown>)[key]
-      if (value === null || value === '') continue
-      if (known === DELTA_KEYS && Array.isArray(value)) {
-        if (value.length > 0) (append ??= Object.create(null) as Record<string, readonly unknown[]>)[key] = value
-      } else (replace ??= Object.create(null) as Record<string, unknown>)[key] = value
-    }
-    if (replace === undefined && append === undefined) return
-    out.chunks.push({
-      type: 'metadata',
-      ...(choice !== undefined && { choice }),
-      ...(replace !== undefined && { replace }),
-      ...(append !== undefined && { append }),
-    })
-  }
+const SSE_FIELDS = ['data', 'event', 'id', 'retry'] as const
+
+function quote(text: unknown): string {
+  return `"${clip(String(text), 80)}"`
 }
 
 function choiceIndex(value: unknown, fallback: number): number {

@@ -1,6 +1,7 @@
 import type { AdapterOutput } from '../adapter.ts'
 import type { CallSlot, IndexKey } from '../slot.ts'
 import type { ToolCallDelta } from '../../chunk/chunk.ts'
+import { clip } from '../../json/clip.ts'
 import type { WholenessScanner } from '../../json/wholeness.ts'
 import type { ToolFragment } from './tool-fragment.ts'
 
@@ -59,7 +60,7 @@ export class ChatCall implements CallSlot {
       } else if (!this.#sentName && this.arguments.state === 'empty' && mayAppend(this.name + name, rules)) {
         this.name += name
       } else {
-        this.conflict(`the name changed from "${this.name}" to "${name}" inside one call`, out)
+        this.conflict(`the name changed from "${clip(this.name, 80)}" to "${clip(name, 80)}" inside one call`, out)
       }
     }
     this.arguments.push(argumentsDelta)

@@ -1,7 +1,9 @@
 import { permitsToolCalls } from '../../chunk/finish-reason.ts'
 import type { FinishReason } from '../../chunk/finish-reason.ts'
+import { clip } from '../../json/clip.ts'
 import type { AdapterOutput } from '../adapter.ts'
 import type { CallIds } from '../call-id.ts'
+import { ProviderFields } from '../provider-fields.ts'
 import { SlotTable } from '../slot.ts'
 import { TextBlockWriter } from '../text-block.ts'
 import type { TextBlockType } from '../text-block.ts'
@@ -10,6 +12,7 @@ import type { NameRules } from './call.ts'
 import { isLasting } from './finish-reason.ts'
 import { ThinkTagSplitter } from './think-tags.ts'
 import type { ToolFragment } from './tool-fragment.ts'
+import { CHOICE_KEYS, DELTA_KEYS } from './wire.ts'
 
 export interface ChoiceOptions {
   readonly index: number
@@ -30,6 +33,8 @@ const CUMULATIVE_GROWTHS = 4
 export class ChatChoice {
   readonly index: number
   readonly calls: SlotTable<ChatCall>
+  readonly choiceFields: ProviderFields = new ProviderFields(CHOICE_KEYS, false)
+  readonly deltaFields: ProviderFields = new ProviderFields(DELTA_KEYS, true)
   /** Set by the first finish reason; provisional until the wire's end. */
   finish: { reason: FinishReason; raw: string } | undefined
   /** Text, reasoning, a refusal or a call was seen. */
@@ -115,7 +120,7 @@ export class ChatChoice {
   close(raw: string, reason: FinishReason, out: AdapterOutput): void {
     const before = this.finish?.reason
     if (before !== undefined && before !== reason) {
-      out.note('finish_reason_mismatch', `"${this.finish!.raw}" was followed by "${raw}"`)
+      out.note('finish_reason_mismatch', `"${clip(this.finish!.raw, 60)}" was followed by "${clip(raw, 60)}"`)
     }
     const lasting = before !== undefined && isLasting(before) && !isLasting(reason)
     this.finish = { reason: lasting ? before : reason, raw }

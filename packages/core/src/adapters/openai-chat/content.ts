@@ -25,16 +25,22 @@ export function textOfParts(parts: readonly unknown[]): DeltaText {
     else if (part['type'] === 'thinking' || part['type'] === 'reasoning') {
       reasoning += innerText(part['thinking'] ?? part['reasoning'] ?? part['text'])
     } else if (part['type'] === 'refusal' && typeof part['refusal'] === 'string') refusal += part['refusal']
-    else if (typeof part['text'] === 'string' && (part['type'] === 'text' || part['type'] === 'output_text'))
-      text += part['text']
+    else if (isTextPart(part)) text += part.text
     else otherParts.push(part)
   }
   return { text, reasoning, refusal, otherParts }
 }
 
+/** Thinking is text, or a list of text parts: one level, for the wire decides how deep a recursion would go. */
 function innerText(value: unknown): string {
   if (typeof value === 'string') return value
-  return Array.isArray(value) ? textOfParts(value).text : ''
+  if (!Array.isArray(value)) return ''
+  return value.map((part: unknown) => (typeof part === 'string' ? part : isTextPart(part) ? part.text : '')).join('')
+}
+
+function isTextPart(part: unknown): part is { readonly text: string } {
+  if (!isRecord(part) || typeof part['text'] !== 'string') return false
+  return part['type'] === 'text' || part['type'] === 'output_text'
 }
 
 /** Reasoning of one delta, and whether two spellings said different things. */

@@ -1,3 +1,4 @@
+import { isKeepable } from '../kept-value.ts'
 import type { IndexKey } from '../slot.ts'
 import { CALL_KEYS, identity, isRecord } from './wire.ts'
 
@@ -21,7 +22,8 @@ const LEGACY_INDEX = 'function_call'
 export function readToolFragment(raw: unknown): ToolFragment | string | undefined {
   if (raw === null || raw === undefined) return undefined
   if (!isRecord(raw)) return 'an element of tool_calls is not an object'
-  const custom = raw['type'] === 'custom' && isRecord(raw['custom']) ? raw['custom'] : undefined
+  // The type comes with the first fragment only.
+  const custom = isRecord(raw['custom']) && !isRecord(raw['function']) ? raw['custom'] : undefined
   const body = custom ?? (isRecord(raw['function']) ? raw['function'] : {})
   return fragment(
     indexKey(raw['index']),
@@ -79,7 +81,7 @@ function serialise(value: unknown): string | undefined {
 function extrasOf(call: Record<string, unknown>): Record<string, unknown> | undefined {
   let extras: Record<string, unknown> | undefined
   for (const key in call) {
-    if (CALL_KEYS.has(key) || call[key] === null) continue
+    if (CALL_KEYS.has(key) || call[key] === null || !isKeepable(call[key])) continue
     extras ??= Object.create(null) as Record<string, unknown>
     extras[key] = call[key]
   }

@@ -1,4 +1,5 @@
 import type { TokenUsage } from '../../chunk/usage.ts'
+import { isKeepable } from '../kept-value.ts'
 
 /**
  * Chat Completions usage as {@link TokenUsage}. Counters are taken as sent; `total = prompt + completion` does not hold for
@@ -18,7 +19,7 @@ export function usageOf(raw: Record<string, unknown>): TokenUsage {
     ...(totalTokens !== undefined && { totalTokens }),
     ...(reasoningTokens !== undefined && { reasoningTokens }),
     ...(cachedInputTokens !== undefined && { cachedInputTokens }),
-    raw,
+    ...(isKeepable(raw) && { raw }),
   }
 }
 

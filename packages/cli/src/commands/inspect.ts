@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto'
+import { adapterFor, APIS, createStreamEngine, OUTCOMES_WORST_FIRST } from 'streamfold'
+import type { Api, Policy, RequestFacts, StreamEngine, StreamReport } from 'streamfold'
+import { clip } from 'streamfold/json'
+import { looksLikeRecording, readRecordings, RecordingError, replayInto, requestFactsOf } from 'streamfold/recording'
+import type { Recording } from 'streamfold/recording'
+import type { CommandIo } from '../command-io.ts'
+import { detectApi, detectApiOfUrl, isKnownApi } from '../detect-api.ts'
+import { EXIT, isWanted, worse } from '../exit-code.ts'
+import type { ExitCode } from '../exit-code.ts'
+import { InputError, readInput } from '../read-input.ts'
+import { reportText } from '../report-text/report-text.ts'
+import { themeOf } from '../report-text/theme.ts'
+
+export interface InspectOptions {
+  /** Detected where absent. */
+  readonly api?: Api
+  readonly policy?: Policy
+  /** Facts of the request; each overrides what a recording tells. */
+  readonly request?: RequestFacts
+  /** Name of the input in the report. */
+  readonly file?: string
+  /** Told what a reader of the reports should know about the input itself. */
+  readonly onNote?: (note: string) => void
+}
+
+export interface InspectCommandOptions extends Omit<InspectOptions, 'file' | 'onNote'> {
+  readonly format?: 'text' | 'json' | 'jsonl'
+  readonly strict?: boolean
+}
+
+/**
+ * The reports of one input: of a bare body, whatever its framing, or of each exchange of a recording.
+ *
+ * @throws RecordingError for a corrupt recording
+ * @throws InputError for a wire format that this version can't read
+ */
+export function inspectBytes(bytes: Uint8Array, options: InspectOptions = {}): readonly StreamReport[] {
+  if (looksLikeRecording(bytes) || isNamedLikeRecording(options.file)) {
+    return readRecordings(bytes, { sha256: sha256Of }).map((recording) => inspectRecording(recording, options))
+  }
+  const engine = engineFor(options, options.api ?? readableApi(detectApi(bytes)), {})
+  engine.push(bytes)
+  engine.end('eof')
+  return [engine.report({ kind: 'body', ...fileOf(options) })]
+}
+
+/** As {@link inspectBytes}, for a file by name, or standard input for `-`. */
+export async function inspectFile(
+  file: string,
+  io: CommandIo,
+  options: InspectOptions = {},
+): Promise<readonly StreamReport[]> {
+  return inspectBytes(await readInput(file, io), { ...options, file })
+}
+
+/** `streamfold inspect`: reports on standard output, in file order; gives the worst exit code of all inputs. */
+export async function inspectCommand(
+  files: readonly string[],
+  options: InspectCommandOptions,
+  io: CommandIo,
+): Promise<ExitCode> {
+  const { format = 'text', strict = false } = options
+  const misuse = misuseOf(files, format)
+  if (misuse !== undefined) {
+    await io.stderr.write(`streamfold: ${misuse}\n`)
+    return EXIT.usage
+  }
+  const theme = themeOf(io.stdout, io.env)
+  let exit: ExitCode = EXIT.wanted
+  const outcomes: string[] = []
+  for (const file of files) {
+    let reports: readonly StreamReport[]
+    try {
+      const notes: string[] = []
+      reports = await inspectFile(file, io, { ...options, onNote: (note) => void notes.push(note) })
+      for (const note of notes) await io.stderr.write(`streamfold: ${nameOf(file)}: ${note}\n`)
+    } catch (error) {
+      if (io.signal.aborted) return EXIT.interrupted
+      if (!(error instanceof InputError) && !(error instanceof RecordingError)) throw error
+      await io.stderr.write(`streamfold: ${nameOf(file)}: ${error.message}\n`)
+      exit = worse(exit, EXIT.unreadableInput)
+      continue
+    }
+    if (format === 'json' && reports.length > 1) {
+      await io.stderr.write(
+        `streamfold: ${nameOf(file)} holds ${reports.length} exchanges, and --json gives one document; use --jsonl\n`,
+      )
+      return EXIT.usage
+    }
+    for (const report of reports) {
+      const wanted = isWanted(report.outcome, strict)
+      if (!wanted) exit = worse(exit, EXIT.unwanted)
+      const text = format === 'text' ? reportText(report, { theme, wanted }) : jsonText(report, format)
+      await io.stdout.write(format === 'text' && outcomes.length > 0 ? `\n${text}` : text)
+      outcomes.push(report.outcome ?? 'open')
+    }
+    if (io.signal.aborted) return EXIT.interrupted
+    if (io.stdout.closed) break
+  }
+  if (format === 'text' && outcomes.length > 1) await io.stdout.write(`\n${summaryOf(outcomes)}\n`)
+  return exit
+}
+
+/** `3 streams: 1 failed, 2 completed`, the worst first. */
+function summaryOf(outcomes: readonly string[]): string {
+  const counts = OUTCOMES_WORST_FIRST.map(
+    (outcome) => [outcomes.filter((one) => one === outcome).length, outcome] as const,
+  )
+  const said = counts.filter(([count]) => count > 0).map(([count, outcome]) => `${count} ${outcome}`)
+  return `${outcomes.length} streams: ${said.join(', ')}`
+}
+
+function misuseOf(files: readonly string[], format: InspectCommandOptions['format']): string | undefined {
+  if (format === 'json' && files.length > 1)
+    return '--json gives one document and takes one file; use --jsonl for several'
+  if (files.filter((file) => file === '-').length > 1) return 'standard input (-) can be read only once'
+  return undefined
+}
+
+function inspectRecording(recording: Recording, options: InspectOptions): StreamReport {
+  const { head, request, reads, end, tornLine } = recording
+  if (tornLine !== undefined) options.onNote?.(`line ${tornLine} was cut off while it was written, and is left out`)
+  if (end === undefined) {
+    const at = `the recording that begins at line ${head.line} has no end line`
+    options.onNote?.(`${at}: the recorder stopped before the stream did, so the stream counts as cut`)
+  }
+  const url = request?.url
+  const api =
+    options.api ??
+    readableApi(
+      head.api ??
+        (url === undefined ? undefined : detectApiOfUrl(url)) ??
+        detectApi(Buffer.concat(reads.map(({ bytes }) => bytes))),
+    )
+  const engine = engineFor(options, api, requestFactsOf(request))
+  replayInto(engine, recording)
+  return engine.report({ kind: 'recording', ...fileOf(options), ...(url !== undefined && { url }) })
+}
+
+function engineFor({ policy, request }: InspectOptions, api: Api, recorded: RequestFacts): StreamEngine {
+  return createStreamEngine({
+    adapter: adapterFor(api),
+    request: { ...recorded, ...request },
+    ...(policy !== undefined && { policy }),
+  })
+}
+
+/** Where nothing tells, the most common format will say what is wrong with the body. */
+function readableApi(detected: string | undefined): Api {
+  const api = detected ?? 'chat_completions'
+  if (isKnownApi(api)) return api
+  throw new InputError(
+    `the format seems to be "${clip(api, 40)}", which this version can't read; it reads ${APIS.join(', ')} (--api NAME if the guess is wrong)`,
+  )
+}
+
+/** A recording that lost its first line is still no bare body. */
+function isNamedLikeRecording(file: string | undefined): boolean {
+  return file !== undefined && /\.stream\.jsonl(?:\.gz)?$/.test(file)
+}
+
+function sha256Of(reads: readonly Uint8Array[]): string {
+  const hash = createHash('sha256')
+  for (const bytes of reads) hash.update(bytes)
+  return hash.digest('hex')
+}
+
+function fileOf({ file }: InspectOptions): { readonly file?: string } {
+  return file === undefined ? {} : { file }
+}
+
+function nameOf(file: string): string {
+  return file === '-' ? 'standard input' : clip(file, 200)
+}
+
+/** Control characters that JSON allows raw are escaped all the same: a report may be looked at in a terminal. */
+const TERMINAL_CONTROLS = /[\u007f-\u009f\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/g
+
+function jsonText(report: StreamReport, format: 'json' | 'jsonl'): string {
+  const json = format === 'json' ? JSON.stringify(report, null, 2) : JSON.stringify(report)
+  return `${json.replace(TERMINAL_CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`
+}

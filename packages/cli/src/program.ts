@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { APIS } from 'streamfold'
+import type { Api, Policy } from 'streamfold'
+import type { CommandIo } from './command-io.ts'
+import { inspectCommand } from './commands/inspect.ts'
+import { EXIT } from './exit-code.ts'
+import type { ExitCode } from './exit-code.ts'
+import { reportBug } from './report-bug.ts'
+
+interface InspectFlags {
+  readonly api?: Api
+  readonly json?: true
+  readonly jsonl?: true
+  readonly strict?: true
+  readonly policy?: Policy
+  readonly maxTokens?: number
+  readonly n?: number
+  readonly tool?: readonly string[]
+}
+
+/** Runs the command line in `args`, the program's own name left off, and gives the exit code. Never rejects. */
+export async function runProgram(args: readonly string[], io: CommandIo): Promise<ExitCode> {
+  let exit: ExitCode = EXIT.wanted
+  const texts: { readonly to: 'stdout' | 'stderr'; readonly text: string }[] = []
+  const program = new Command('streamfold')
+    .description('Says what is in a streamed model response, and what may be acted on.')
+    .version(version())
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void texts.push({ to: 'stdout', text }),
+      writeErr: (text) => void texts.push({ to: 'stderr', text }),
+    })
+  program
+    .command('inspect')
+    .description('verdict, outcome, calls and findings of recorded streams')
+    .argument(
+      '<file...>',
+      'bare bodies (.sse, .ndjson, .json, .eventstream) or recordings (.stream.jsonl); - is standard input',
+    )
+    .addOption(new Option('--api <name>', 'wire format; detected where absent').choices(APIS))
+    .addOption(new Option('--json', 'one report as a JSON document').conflicts('jsonl'))
+    .option('--jsonl', 'one report per line, in file order')
+    .option('--strict', 'exit 0 for the outcome "completed" only')
+    .addOption(
+      new Option('--policy <name>', 'strict: a hole in the evidence fails the stream').choices(['compat', 'strict']),
+    )
+    .option('--max-tokens <n>', 'output token limit of the request', positiveInteger)
+    .option('--n <n>', 'choices that the request asked for', positiveInteger)
+    .option(
+      '--tool <name>',
+      'a tool that the request declared; repeat it for each',
+      (name, all: readonly string[] | undefined) => [...(all ?? []), name],
+    )
+    .addHelpText('after', HELP)
+    .action(async (files: readonly string[], flags: InspectFlags) => {
+      exit = await inspectCommand(files, inspectOptions(flags), io)
+    })
+  try {
+    await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => {
+      if (!(error instanceof CommanderError)) throw error
+      exit = error.exitCode === 0 ? EXIT.wanted : EXIT.usage
+    })
+    for (const { to, text } of texts) await io[to].write(text)
+    return exit
+  } catch (error) {
+    return await reportBug(error, io)
+  }
+}
+
+const HELP = `
+Exit codes: 0 as wanted (completed, degraded, empty; --strict: completed), 1 not as wanted, 2 usage,
+3 unreadable input, 5 internal error, 130 interrupted. With several files, the worst.`
+
+function inspectOptions({
+  api,
+  json,
+  jsonl,
+  strict,
+  policy,
+  maxTokens,
+  n,
+  tool,
+}: InspectFlags): Parameters<typeof inspectCommand>[1] {
+  return {
+    format: json ? 'json' : jsonl ? 'jsonl' : 'text',
+    strict: strict ?? false,
+    request: {
+      ...(n !== undefined && { n }),
+      ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
+      ...(tool !== undefined && { tools: tool }),
+    },
+    ...(api !== undefined && { api }),
+    ...(policy !== undefined && { policy }),
+  }
+}
+
+function positiveInteger(text: string): number {
+  const value = Number(text)
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value > 0) return value
+  throw new InvalidArgumentError('It must be an integer from 1.')
+}
+
+function version(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    readonly version: string
+  }
+  return manifest.version
+}

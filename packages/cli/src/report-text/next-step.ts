@@ -1,0 +1,58 @@
+import type { FaultCode } from 'streamfold'
+
+/** What to do about a fault: one imperative sentence each. `docs/faults.md` has the evidence and the background. */
+export const NEXT_STEPS: Readonly<Record<FaultCode, string>> = {
+  connect_failed: 'check the base URL, that the server runs, and the proxy between',
+  connect_timeout: 'check that the server is up; a slow start needs a higher connect limit',
+  first_byte_timeout:
+    'the server took the request and said nothing: look at its queue; raise the limit for a reasoning model',
+  idle_timeout: 'the stream went silent: look at the server and at idle limits of the proxies between; then ask again',
+  progress_timeout:
+    'only heartbeats came: the model hangs; cancel and ask again, or raise the limit for a reasoning model',
+  total_timeout: 'raise the total limit, or ask for a shorter answer',
+  http_error: 'read the provider message; fix the request on a 4xx, try again on a 5xx',
+  rate_limited: 'wait as long as the server asked, then try again with fewer requests at a time',
+  not_event_stream:
+    'check the URL and what answers there: this is no model endpoint, or a proxy put a page in its place',
+  empty_stream: 'try again; if it stays empty look at the log of the server: it closed without an answer',
+  buffer_limit_exceeded: 'read faster, or raise the buffer limit',
+  event_limit_exceeded: 'raise limits.eventBytes if such events are expected; else the server sends no blank lines',
+  argument_limit_exceeded: 'raise limits.argumentBytes if such arguments are expected; else the model repeats itself',
+  call_limit_exceeded:
+    'raise limits.callsPerChoice if so many calls are expected; else the server miscounts its indexes',
+  choice_limit_exceeded: 'raise limits.choices if so many choices were asked for',
+  stream_limit_exceeded: 'raise limits.streamBytes if such answers are expected',
+  invalid_utf8:
+    'a hop cut or re-encoded characters: compare the bytes before and after each proxy; do not run these calls',
+  invalid_event_json:
+    'look at the bytes of that event: a hop cut, joined or rewrote it; report it to the operator of the server',
+  upstream_error: 'the provider said this itself: read its message; retry only if the fault is retryable',
+  incomplete_stream:
+    'run none of its calls and ask again; if it repeats, look at limits of the proxies and the log of the server',
+  protocol_conflict:
+    'do not run these calls; the server contradicts itself: report it with this file, or set its profile',
+  stream_splice: 'discard everything and ask again; a gateway joined two answers in one stream',
+  output_truncated: 'raise max_tokens, or ask for less; never run a call of a cut answer',
+  output_refused: 'show the refusal; change the request, do not retry it as it is',
+  finish_unknown: 'look the finish reason up; if it is a good end add it to finishAliases of the profile',
+  missing_finish_reason:
+    'the server never said why it stopped: update it, or declare finishReason optional in its profile',
+  event_skipped: 'text is usable, calls are not: look at the skipped event, then ask again',
+  arguments_incomplete: 'ask again; the arguments were cut, look at max_tokens and at the tool parser of the server',
+  arguments_invalid:
+    'send the parse error back to the model, or look at the tool parser of the server; repairs are opt-in',
+  arguments_unsafe: 'send big numbers as text in the schema; a parser may read these arguments differently',
+  arguments_suspect: 'raise max_tokens: empty arguments at the limit are probably cut ones',
+  missing_name: 'the call has no name: look at the tool parser or the chat template of the server',
+  unknown_tool: 'declare the tool, or tell the model that it does not exist',
+  schema_violation: 'send the violation back to the model as the result of the call',
+  key_conflict: 'use a new idempotency key for other arguments',
+  batch_held: 'fix the sibling that is not ready, or opt out with batch: "each"',
+  provider_executed: 'nothing to do: the provider runs this call itself',
+  not_authorized: 'allow it in the policy, or tell the model that it may not',
+  approval_denied: 'tell the model that the call was denied',
+  duplicate_call: 'nothing to do: the same call came twice and is offered once',
+  outcome_unknown: 'settle it by hand or by query; running it again may do it twice',
+  execution_failed: 'look at the error of the tool, and send it back to the model',
+  cancelled: 'nothing to do: the consumer stopped',
+}

@@ -1,2 +1,0 @@
-export { createAwsEventStreamParser } from './parse.ts'
-export type { AwsEventStreamParser, AwsEventStreamParserOptions } from './parse.ts'

@@ -1,2 +1,0 @@
-export { createJsonLinesParser } from './parse.ts'
-export type { JsonLinesParser, JsonLinesParserOptions } from './parse.ts'

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import * as recording from '../../src/recording/index.ts'
+
+// Red means deliberate, not forbidden: change the list, and write the change into CHANGELOG.md.
+test('the surface of recording', () => {
+  expect(Object.keys(recording).toSorted()).toEqual([
+    'END_KINDS',
+    'RECORDING_FORMAT',
+    'RECORDING_VERSION',
+    'RecordingError',
+    'looksLikeRecording',
+    'readRecordings',
+    'replayInto',
+    'requestFactsOf',
+  ])
+})
