@@ -12,6 +12,8 @@ export type BodyKind = 'sse' | 'json' | 'html' | 'aws-event-stream'
 const BOM = [0xef, 0xbb, 0xbf] as const
 /** Enough of an HTML page to find its title. */
 const PAGE_BYTES = 4096
+/** More white space than this in front of a body is no JSON worth waiting for. */
+const MOST_HELD_BYTES = 1024
 const NOTHING: readonly ServerSentEvent[] = []
 
 export interface BodyReaderOptions {
@@ -33,7 +35,8 @@ export class BodyReader {
   #aws: AwsEventStreamParser | undefined
   #page: number[] = []
   #bomBytes = 0
-  /** The body ends inside a character of an event that did not count: that is a cut, and no bad bytes. */
+  #held: number[] = []
+  #cleanUntilEnd = false
   #cutCharacter = false
 
   constructor(options: BodyReaderOptions) {
@@ -47,26 +50,25 @@ export class BodyReader {
   }
 
   push(bytes: Uint8Array): readonly ServerSentEvent[] {
-    let from = 0
-    if (this.kind === undefined) {
-      from = this.#sniff(bytes)
-      if (this.kind === undefined || this.kind === 'sse') from = 0
-    }
-    const rest = from === 0 ? bytes : bytes.subarray(from)
-    const offset = this.bytes + from
+    if (this.kind === undefined) return this.#pushUndecided(bytes)
+    const offset = this.bytes
     this.bytes += bytes.length
+    return this.#frame(bytes, offset)
+  }
+
+  #frame(bytes: Uint8Array, offset: number): readonly ServerSentEvent[] {
     switch (this.kind) {
       case undefined:
       case 'sse':
-        return this.#sse.push(rest)
+        return this.#sse.push(bytes)
       case 'json':
         this.#json ??= createJsonLinesParser({ maxEventBytes: this.#options.maxEventBytes, baseOffset: offset })
-        return this.#json.push(rest)
+        return this.#json.push(bytes)
       case 'aws-event-stream':
         this.#aws ??= createAwsEventStreamParser({ maxEventBytes: this.#options.maxEventBytes })
-        return this.#aws.push(rest)
+        return this.#aws.push(bytes)
       case 'html':
-        for (let i = 0; i < rest.length && this.#page.length < PAGE_BYTES; i++) this.#page.push(rest[i]!)
+        for (let i = 0; i < bytes.length && this.#page.length < PAGE_BYTES; i++) this.#page.push(bytes[i]!)
         return NOTHING
     }
   }
@@ -77,8 +79,14 @@ export class BodyReader {
     if (this.kind === 'html') return NOTHING
     const before = this.#sse.invalidUtf8
     const events = this.#sse.end()
-    this.#cutCharacter = before === undefined && !events.some((event) => event.invalidUtf8)
+    this.#cleanUntilEnd = before === undefined
+    if (events.length === 0) this.dropLast()
     return events
+  }
+
+  /** The half event at the end did not count. If the body ends inside a character of it, that is a cut, and no bad bytes. */
+  dropLast(): void {
+    this.#cutCharacter = this.#cleanUntilEnd
   }
 
   get comments(): number {
@@ -110,7 +118,35 @@ export class BodyReader {
     return this.#page.length >= PAGE_BYTES
   }
 
-  /** Decides on the kind; returns where in `bytes` the deciding byte is. */
+  #pushUndecided(bytes: Uint8Array): readonly ServerSentEvent[] {
+    const at = this.#sniff(bytes)
+    const offset = this.bytes
+    this.bytes += bytes.length
+    if (at >= 0 && this.kind !== 'sse') return this.#frame(bytes.subarray(at), offset + at)
+    return at < 0 ? this.#holdBlank(bytes) : [...this.#release(), ...this.#sse.push(bytes)]
+  }
+
+  /**
+   * Line ends in front of everything mean nothing to any framing. From the first blank on, bytes wait: to the SSE parser they
+   * are the beginning of a field, to JSON they are nothing.
+   */
+  #holdBlank(bytes: Uint8Array): readonly ServerSentEvent[] {
+    let from = 0
+    if (this.#held.length === 0) while (from < bytes.length && !isBlank(bytes[from]!)) from++
+    if (from > 0) this.#sse.push(bytes.subarray(0, from))
+    for (let i = from; i < bytes.length; i++) this.#held.push(bytes[i]!)
+    if (this.#held.length <= MOST_HELD_BYTES) return NOTHING
+    this.kind = 'sse'
+    return this.#release()
+  }
+
+  #release(): readonly ServerSentEvent[] {
+    const held = Uint8Array.from(this.#held)
+    this.#held = []
+    return this.#sse.push(held)
+  }
+
+  /** Decides on the kind by the first byte that is not white space; returns where it is, or -1. */
   #sniff(bytes: Uint8Array): number {
     for (let i = 0; i < bytes.length; i++) {
       const byte = bytes[i]!
@@ -119,12 +155,17 @@ export class BodyReader {
         this.#bomBytes++
         continue
       }
-      if (byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)) continue
+      if (isBlank(byte) || byte === 0x0a || byte === 0x0d) continue
       this.kind = at === 0 && byte === 0 ? 'aws-event-stream' : kindOf(byte)
       return i
     }
-    return 0
+    return -1
   }
+}
+
+/** White space that is no line end. */
+function isBlank(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0b || byte === 0x0c
 }
 
 function kindOf(byte: number): BodyKind {

@@ -31,6 +31,12 @@ export class DiagnosticLog {
     })
   }
 
+  /** Sets a finding that is about the whole body, as it stands now. */
+  put(code: DiagnosticCode, detail?: string): void {
+    this.#found.delete(code)
+    this.note(code, undefined, detail)
+  }
+
   has(code: DiagnosticCode): boolean {
     return this.#found.has(code)
   }

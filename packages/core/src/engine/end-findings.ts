@@ -55,8 +55,6 @@ export function noteTransport(body: BodyReader, head: ResponseHead | undefined, 
   const { streaming } = timeline
   if (streaming === 'bursty' || streaming === 'fake') note('bursty_arrival', streaming)
   if (timeline.argumentsInOnePiece) note('tool_arguments_not_streamed')
-  if (body.comments > 0) note('comment_keepalive', `${body.comments} comment lines`)
-  if (body.lineByLine) note('ndjson_framing')
   const type = headerOf(head, 'content-type')
   if (type === undefined || body.kind === undefined) return
   if (CONTENT_TYPES[body.kind].some((known) => type.toLowerCase().includes(known))) return

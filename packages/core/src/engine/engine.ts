@@ -33,6 +33,7 @@ import {
   emptyBody,
   eventTooLong,
   incomplete,
+  noFinishReason,
   notConnected,
   outcomeOfFault,
   plainTextBody,
@@ -211,6 +212,9 @@ class Engine implements StreamEngine {
   }
 
   report(source: ReportSource = { kind: 'live' }): StreamReport {
+    // What trails behind the end counts here, however the reads were cut.
+    if (this.#body.comments > 0) this.#diagnostics.put('comment_keepalive', `${this.#body.comments} comment lines`)
+    if (this.#body.lineByLine) this.#diagnostics.put('ndjson_framing')
     return buildReport({
       api: this.#options.adapter.api,
       source,
@@ -309,6 +313,7 @@ class Engine implements StreamEngine {
       this.#eventCount--
       this.#eventOffset = offsetBefore
       this.#halfEvent = true
+      this.#body.dropLast()
       output.clear()
       return
     }
@@ -518,13 +523,16 @@ class Engine implements StreamEngine {
   }
 
   #incomplete(state: ChoiceState | undefined): StreamFault {
+    const aborted = state?.finish?.reason === 'aborted'
+    if (this.#cause === undefined && !aborted) return { ...noFinishReason(this.#retryable()), ...this.#position() }
     return incomplete({
       cause: this.#cause ?? 'eof',
       events: this.#eventCount,
-      bytes: this.#body.bytes,
+      // Ended by its terminal signal, the body may have been read further than that.
+      bytes: this.#cause === undefined ? (this.#eventOffset ?? 0) : this.#body.bytes,
       retryable: this.#retryable(),
       finishRaw: state?.finish?.raw,
-      abortedByProvider: state?.finish?.reason === 'aborted',
+      abortedByProvider: aborted,
     })
   }
 

@@ -7,6 +7,7 @@ import type { EndCause } from './engine.ts'
 /** Faults after which the answer is cut off rather than wrong. */
 const INCOMPLETE_CODES: ReadonlySet<FaultCode> = new Set([
   'incomplete_stream',
+  'missing_finish_reason',
   'connect_timeout',
   'first_byte_timeout',
   'idle_timeout',
@@ -102,9 +103,20 @@ export function timedOut(code: TimeoutCode, retryable: Retryable): StreamFault {
   return { code, phase: TIMERS[code].phase, retryable, message: TIMERS[code].message }
 }
 
+/** The strict policy does not take a terminal signal for a finish reason. */
+export function noFinishReason(retryable: Retryable): StreamFault {
+  return {
+    code: 'missing_finish_reason',
+    phase: 'event',
+    retryable,
+    message: 'the terminal signal came without any finish reason, which the strict policy does not accept; ask again',
+  }
+}
+
 export interface WhereItEnded {
   readonly cause: EndCause
   readonly events: number
+  /** Length of the body. */
   readonly bytes: number
   readonly retryable: Retryable
   /** The finish reason of the choice that makes the stream incomplete, if it had one. */

@@ -48,7 +48,9 @@ export function judgeChoice(evidence: ChoiceEvidence): ChoiceVerdict {
     if (!enough && strict) return refuse('incomplete', 'missing_finish_reason')
     if (evidence.hasRefusal) return refuse('refused', 'output_refused')
     if (evidence.skipped) return skipped(strict)
-    return enough ? ended(evidence) : hold('missing_finish_reason')
+    if (evidence.repaired && strict) return refuse('failed', 'arguments_invalid')
+    if (!enough) return hold('missing_finish_reason')
+    return evidence.repaired ? { outcome: 'degraded', code: null, calls: 'release' } : ended(evidence)
   }
   if (finish === 'aborted') return refuse('incomplete', 'incomplete_stream')
   if (finish === 'error') return refuse('failed', 'upstream_error')

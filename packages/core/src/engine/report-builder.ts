@@ -120,10 +120,11 @@ function reportChoices({ accumulator, choices, calls }: ReportParts): readonly R
 }
 
 function framingRung({ body, cause, diagnostics }: ReportParts): Rung | undefined {
-  const invalid = body.invalidUtf8
-  if (invalid !== undefined) {
+  const replaced = diagnostics.find(({ code }) => code === 'invalid_utf8')
+  const offset = body.invalidUtf8?.firstOffset ?? replaced?.offset
+  if (body.invalidUtf8 !== undefined || replaced !== undefined) {
     const message = 'the body holds bytes that are not UTF-8'
-    return { state: 'fail', code: 'invalid_utf8', offset: invalid.firstOffset, message }
+    return { state: 'fail', code: 'invalid_utf8', ...(offset !== undefined && { offset }), message }
   }
   const broken = cause === 'reset' || cause === 'cut' || cause === 'error'
   if (!broken || diagnostics.some(({ code }) => code === 'transport_error_after_end')) return undefined

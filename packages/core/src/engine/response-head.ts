@@ -52,32 +52,46 @@ export function faultOfStatus(head: ResponseHead, body: string, nowMs: number | 
 
 function readErrorBody(body: string): { readonly message: string; readonly provider?: StreamFault['provider'] } {
   const text = body.trim()
-  const json = text.startsWith('data:')
-    ? text
-        .slice(5)
-        .split(/\r\n?|\n/, 1)[0]!
-        .trim()
-    : text
-  try {
-    const provider = faultOfPayload(JSON.parse(json), true)?.provider
-    if (provider !== undefined) return { message: provider.message ?? provider.code ?? provider.type ?? '', provider }
-  } catch {
-    // Not JSON: a page or plain text.
+  for (const json of [text, ...dataOf(text)]) {
+    try {
+      const provider = faultOfPayload(JSON.parse(json), true)?.provider
+      if (provider !== undefined) return { message: provider.message ?? provider.code ?? provider.type ?? '', provider }
+    } catch {
+      // Not JSON: an event stream, a page or plain text.
+    }
   }
   const message = text.startsWith('<') ? titleOf(text) : text
   return message === '' ? { message } : { message, provider: { message: clip(message, 200) } }
 }
 
+/** Data of the events in an error body that is an event stream. */
+function dataOf(text: string): readonly string[] {
+  if (!/^(?:data|event):/.test(text)) return []
+  const blocks = text.split(/(?:\r\n?|\n){2}/)
+  return blocks.map((block) =>
+    block
+      .split(/\r\n?|\n/)
+      .filter((line) => line.startsWith('data:'))
+      .map((line) => line.slice(5))
+      .join('\n'),
+  )
+}
+
 /** `retry-after-ms`, `retry-after` in seconds or as a date. A date needs the time of day, which only a shell knows. */
 function retryAfter(head: ResponseHead, nowMs: number | undefined): number | undefined {
-  const exact = Number(headerOf(head, 'retry-after-ms') ?? NaN)
-  if (Number.isFinite(exact) && exact >= 0) return exact
+  const exact = quantity(headerOf(head, 'retry-after-ms'))
+  if (exact !== undefined) return exact
   const value = headerOf(head, 'retry-after')
   if (value === undefined) return undefined
-  const seconds = Number(value)
-  if (value.trim() !== '' && Number.isFinite(seconds) && seconds >= 0) return seconds * 1000
+  const seconds = quantity(value)
+  if (seconds !== undefined) return seconds * 1000
   const date = parseHttpDate(value)
   return date === undefined || nowMs === undefined ? undefined : Math.max(0, date - nowMs)
+}
+
+function quantity(text: string | undefined): number | undefined {
+  const number = text === undefined || text.trim() === '' ? NaN : Number(text)
+  return Number.isFinite(number) && number >= 0 ? number : undefined
 }
 
 const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec'

@@ -73,10 +73,9 @@ export class Timeline {
     this.#arguments.piece(callId, bytes, this.now - since)
   }
 
-  /** Only the terminal signal is awaited from now on, or no longer (a choice was opened after all). */
+  /** Only the terminal signal is awaited after this event, or not (a choice was opened after all). */
   awaitTerminal(waiting: boolean): void {
-    if (!waiting) this.#finish = undefined
-    else this.#finish ??= this.now
+    this.#finish = waiting ? this.now : undefined
   }
 
   terminal(): void {

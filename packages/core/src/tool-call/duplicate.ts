@@ -13,7 +13,8 @@ export function isDuplicate(record: CallRecord, records: readonly CallRecord[]):
       other.providerCallId === record.providerCallId &&
       other.name === record.name &&
       other.state === 'complete' &&
-      (other.argumentsText === record.argumentsText || sameJson(other.parsedArguments, record.parsedArguments)),
+      (other.argumentsText === record.argumentsText ||
+        (record.parsedArguments !== null && sameJson(other.parsedArguments, record.parsedArguments))),
   )
 }
 

@@ -63,20 +63,7 @@ export class ToolCallMachine {
   /** Takes a `tool-call-delta`, or a `block-end` of a call. Returns the fault when a limit was hit. */
   push(chunk: StreamChunk, out: StreamEvent[]): StreamFault | undefined {
     if (chunk.type === 'tool-call-delta') return this.#delta(chunk, out)
-    if (chunk.type !== 'block-end') return undefined
-    const record = this.#byBlock.get(chunk.choice ?? 0)?.get(chunk.index)
-    if (record === undefined || record.state !== 'collecting') return undefined
-    const stated = chunk.block?.type === 'tool-call' ? chunk.block.argumentsText : undefined
-    if (stated !== undefined && stated !== record.argumentsText) {
-      if (record.argumentsText !== '') {
-        this.#contradict(record, 'the wire restated the arguments, and they are not what its fragments said', out)
-        return undefined
-      }
-      const fault = this.#append(record, stated, out)
-      if (fault !== undefined) return fault
-    }
-    this.#complete(record, out)
-    return undefined
+    return chunk.type === 'block-end' ? this.#blockEnd(chunk, out) : undefined
   }
 
   /** Calls of a choice in order of first appearance. */
@@ -131,7 +118,8 @@ export class ToolCallMachine {
       for (const record of batch) if (record.emptyArguments) this.#hold(record, 'arguments_suspect', out)
     }
     const ready = batch.filter((record) => record.state === 'complete' && record.code === null)
-    if (ready.length < batch.length && decision.batch === 'all') {
+    // Calls that contradict themselves may have been mixed up: then no policy lets the others go.
+    if (ready.length < batch.length && (decision.batch === 'all' || this.conflict !== undefined)) {
       for (const record of ready) this.#hold(record, 'batch_held', out)
       return batch.some((record) => record.state === 'complete') ? 'held' : 'failed'
     }
@@ -162,35 +150,62 @@ export class ToolCallMachine {
     return 'failed'
   }
 
+  /** The wire closed a block. Where it restates the call, that has to be what its fragments said. */
+  #blockEnd(chunk: BlockEnd, out: StreamEvent[]): StreamFault | undefined {
+    const stated = chunk.block?.type === 'tool-call' ? chunk.block : undefined
+    const record =
+      stated === undefined
+        ? this.#byBlock.get(chunk.choice ?? 0)?.get(chunk.index)
+        : this.#find(chunk.choice ?? 0, chunk.index, stated.callId)
+    if (record === undefined) return undefined
+    if (stated !== undefined) {
+      if (stated.providerCallId !== undefined) record.providerCallId ??= stated.providerCallId
+      if (stated.metadata !== undefined) record.metadata = { ...record.metadata, ...stated.metadata }
+      if (stated.providerExecuted === true) record.providerExecuted = true
+      if (stated.name !== undefined) this.#setName(record, stated.name, out)
+      if (record.argumentsText === '' && record.state === 'collecting') {
+        const fault = stated.argumentsText === '' ? undefined : this.#append(record, stated.argumentsText, out)
+        if (fault !== undefined) return fault
+      } else if (stated.argumentsText !== record.argumentsText) {
+        this.#contradict(record, 'the wire restated the arguments, and they are not what its fragments said', out)
+      }
+    }
+    if (record.state === 'collecting') this.#complete(record, out)
+    return undefined
+  }
+
   #delta(chunk: ToolCallDelta, out: StreamEvent[]): StreamFault | undefined {
     const last = this.#last
     const record =
-      last !== undefined && last.block === chunk.index && last.choice === (chunk.choice ?? 0) ? last : this.#find(chunk)
+      last !== undefined && last.block === chunk.index && last.choice === (chunk.choice ?? 0)
+        ? last
+        : this.#find(chunk.choice ?? 0, chunk.index, chunk.id)
     this.#last = record
     if (chunk.providerCallId !== undefined) record.providerCallId ??= chunk.providerCallId
     if (chunk.metadata !== undefined) record.metadata = { ...record.metadata, ...chunk.metadata }
     if (chunk.invalidUtf8 === true) record.invalidUtf8 = true
+    if (chunk.providerExecuted === true) record.providerExecuted = true
+    if (chunk.freeText === true) record.freeText = true
     if (chunk.conflict !== undefined) this.#contradict(record, chunk.conflict.message, out)
     if (chunk.name !== undefined) this.#setName(record, chunk.name, out)
     return chunk.argumentsDelta === '' ? undefined : this.#append(record, chunk.argumentsDelta, out)
   }
 
-  #find(chunk: ToolCallDelta): CallRecord {
-    const choice = chunk.choice ?? 0
+  #find(choice: number, block: number, callId: string): CallRecord {
     let blocks = this.#byBlock.get(choice)
     if (blocks === undefined) {
       blocks = new Map()
       this.#byBlock.set(choice, blocks)
       this.#choices.set(choice, [])
     }
-    const known = blocks.get(chunk.index)
+    const known = blocks.get(block)
     if (known !== undefined) return known
     const records = this.#choices.get(choice)!
     const record: CallRecord = {
       choice,
-      block: chunk.index,
+      block,
       ordinal: records.length,
-      callId: chunk.id,
+      callId,
       providerCallId: undefined,
       name: undefined,
       argumentsText: '',
@@ -204,14 +219,14 @@ export class ToolCallMachine {
       parsedArguments: null,
       repair: undefined,
       emptyArguments: false,
-      providerExecuted: chunk.providerExecuted === true,
-      freeText: chunk.freeText === true,
+      providerExecuted: false,
+      freeText: false,
       invalidUtf8: false,
       metadata: undefined,
       started: false,
       settled: false,
     }
-    blocks.set(chunk.index, record)
+    blocks.set(block, record)
     records.push(record)
     return record
   }
@@ -381,6 +396,8 @@ export class ToolCallMachine {
     return true
   }
 }
+
+type BlockEnd = Extract<StreamChunk, { type: 'block-end' }>
 
 const DEFAULT_MAX_ARGUMENT_BYTES = 1024 * 1024
 const DEFAULT_MAX_DEPTH = 128

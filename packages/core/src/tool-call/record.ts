@@ -28,8 +28,8 @@ export interface CallRecord {
   repair: ArgumentRepair | undefined
   /** Arguments were empty, white space or `{}`. */
   emptyArguments: boolean
-  readonly providerExecuted: boolean
-  readonly freeText: boolean
+  providerExecuted: boolean
+  freeText: boolean
   invalidUtf8: boolean
   metadata: Record<string, unknown> | undefined
   /** `tool_call_started` was given out. */

@@ -53,7 +53,12 @@ const rows: {
   { name: 'a status line', data: '429 Too Many Requests', want: ['error rate_limited 429'], incomplete: [] },
   { name: 'a bare status', data: '503', want: ['error upstream_error 503'], incomplete: [] },
   { name: 'a number that only begins like a status', data: '5030', want: ['skipped'], incomplete: [] },
-  { name: 'a page', data: '<html><title>502 Bad Gateway</title>', want: ['note proxy_error_page', 'error upstream_error 502'], incomplete: [] },
+  {
+    name: 'a page',
+    data: '<html><title>502 Bad Gateway</title>',
+    want: ['note proxy_error_page', 'error upstream_error 502'],
+    incomplete: [],
+  },
   {
     name: 'an object over lines',
     data: '{\n"a":\n1}',

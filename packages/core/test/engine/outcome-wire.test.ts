@@ -237,8 +237,8 @@ const strict: readonly Row[] = [
   {
     name: '[DONE] without a finish reason',
     body: CALL + DONE,
-    end: 'incomplete incomplete_stream',
-    calls: ['failed incomplete_stream'],
+    end: 'incomplete missing_finish_reason',
+    calls: ['failed missing_finish_reason'],
     findings: ['missing_finish_reason'],
   },
   {

@@ -773,8 +773,15 @@ describe('what a finish reason makes of whole calls', () => {
     for (const raw of ['length', 'content_filter', 'error', 'abort']) {
       const result = readWhole(sse(frag(0, 'a', 'f', '{"x":1}'), finish(raw), finish('stop'), DONE))
       expectNothingReleased(result)
+      expect(result.report.choices[0]!.finish.raw).toBe(raw)
       expect(findingsOf(result)).toContain('finish_reason_mismatch')
     }
+  })
+
+  test('a good end is taken back by a later bad one', () => {
+    const result = readWhole(sse(frag(0, 'a', 'f', '{"x":1}'), finish('stop'), finish('length'), DONE))
+    expect(callsOf(result)).toEqual(['f({"x":1}) held: output_truncated'])
+    expect(result.report.choices[0]!.finish).toEqual({ reason: 'length', raw: 'length' })
   })
 })
 

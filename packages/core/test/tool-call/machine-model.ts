@@ -57,7 +57,7 @@ export class MachineModel {
     const id = `call_${input.call}`
     let call = this.calls.find((known) => known.id === id)
     if (call === undefined) {
-      if (input.do === 'end' || input.do === 'restate') return
+      if (input.do === 'end') return
       call = { id, name: null, text: '', shown: '', state: 'collecting', code: null, end: undefined }
       this.calls.push(call)
     }
@@ -75,7 +75,7 @@ export class MachineModel {
         break
       case 'restate':
         if (call.state === 'collecting' && call.text === '') call.text = input.text
-        else if (call.state === 'collecting' && call.text !== input.text) this.#contradict(call)
+        else if (call.text !== input.text) this.#contradict(call)
         close(call)
         break
       case 'end':
@@ -98,7 +98,7 @@ export class MachineModel {
     const ready = this.calls.filter((call) => isWhole(call) && call.code === null)
     for (const call of ready) {
       if (decision.kind !== 'release') call.code = decision.code
-      else if (decision.batch === 'all' && ready.length < this.calls.length) call.code = 'batch_held'
+      else if ((decision.batch === 'all' || this.conflict) && ready.length < this.calls.length) call.code = 'batch_held'
     }
     for (const call of this.calls.filter(isWhole)) call.end = call.code === null ? 'ready' : 'held'
   }

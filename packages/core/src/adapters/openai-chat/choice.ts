@@ -123,11 +123,12 @@ export class ChatChoice {
       out.note('finish_reason_mismatch', `"${clip(this.finish!.raw, 60)}" was followed by "${clip(raw, 60)}"`)
     }
     const lasting = before !== undefined && isLasting(before) && !isLasting(reason)
-    this.finish = { reason: lasting ? before : reason, raw }
+    // Reason and raw word stay together: the word of another reason would explain nothing.
+    if (!lasting) this.finish = { reason, raw }
     this.flush(out)
     this.#endBlocks(out)
     this.calls.freeze()
-    if (!permitsToolCalls(this.finish.reason)) return
+    if (lasting || !permitsToolCalls(reason)) return
     for (const call of this.calls.slots) if (!call.ended) call.end(out)
   }
 
