@@ -1,5 +1,5 @@
 import { readerOf } from './byte-source.ts'
-import type { ByteReader, ByteSource } from './byte-source.ts'
+import type { ByteRead, ByteReader, ByteSource } from './byte-source.ts'
 
 /** A synchronous machine between bytes and items. */
 export interface BatchMachine<Item> {
@@ -10,6 +10,8 @@ export interface BatchMachine<Item> {
   /** Why nothing more will come out, where that is a fault. It is thrown after the items before it were handed out. */
   readonly fault: Error | undefined
 }
+
+type Pulled<Item> = IteratorResult<Item, undefined> | Promise<IteratorResult<Item, undefined>>
 
 /**
  * The one asynchronous layer: pulls a read, pushes it through a machine and hands out the items. Nothing is read before it is
@@ -23,7 +25,8 @@ export class BatchIterator<Item> implements AsyncIterableIterator<Item> {
   #next = 0
   #finished = false
   #fault: Error | undefined
-  #queue: Promise<unknown> | undefined
+  /** The pull under way; another call of `next` waits for it. */
+  #pulling: Promise<IteratorResult<Item, undefined>> | undefined
 
   constructor(source: ByteSource, machine: BatchMachine<Item>) {
     this.#reader = readerOf(source)
@@ -35,16 +38,12 @@ export class BatchIterator<Item> implements AsyncIterableIterator<Item> {
   }
 
   next(): Promise<IteratorResult<Item, undefined>> {
-    if (this.#queue === undefined && this.#next < this.#items.length) {
-      return Promise.resolve({ done: false, value: this.#items[this.#next++]! })
+    if (this.#pulling !== undefined) {
+      const again = (): Promise<IteratorResult<Item, undefined>> => this.next()
+      return this.#pulling.then(again, again)
     }
-    const pulled = this.#queue === undefined ? this.#pull() : this.#queue.then(() => this.#pull())
-    const leave = (): void => {
-      if (this.#queue === queue) this.#queue = undefined
-    }
-    const queue: Promise<void> = pulled.then(leave, leave)
-    this.#queue = queue
-    return pulled
+    if (this.#next < this.#items.length) return Promise.resolve({ done: false, value: this.#items[this.#next++]! })
+    return this.#finished ? this.#over() : (this.#pulling = this.#pull())
   }
 
   async return(): Promise<IteratorResult<Item, undefined>> {
@@ -56,58 +55,61 @@ export class BatchIterator<Item> implements AsyncIterableIterator<Item> {
     return { done: true, value: undefined }
   }
 
-  async #pull(): Promise<IteratorResult<Item, undefined>> {
-    while (this.#next >= this.#items.length) {
-      if (!this.#finished) {
-        await this.#read()
-        continue
-      }
-      const fault = this.#fault
-      if (fault === undefined) return { done: true, value: undefined }
-      this.#fault = undefined
-      throw fault
-    }
-    return { done: false, value: this.#items[this.#next++]! }
+  /**
+   * One read, and what follows from it. Continuations instead of an async function: they make one promise of the two that a read
+   * costs, and where events come one by one a promise is what an event costs.
+   */
+  #pull(): Promise<IteratorResult<Item, undefined>> {
+    return this.#reader.read().then(this.#take, this.#fail)
   }
 
-  async #read(): Promise<void> {
+  readonly #take = ({ done, value }: ByteRead): Pulled<Item> => {
     // Items that were handed out must not come again when what follows throws.
     this.#items = []
     this.#next = 0
-    const bytes = await this.#readSource()
-    if (this.#finished) return
-    if (bytes === undefined) {
-      this.#finished = true
-      this.#items = this.#machine.end()
-      this.#fault = this.#machine.fault
-      return
-    }
+    if (this.#finished) return this.#leave()
     try {
-      this.#items = this.#machine.push(bytes)
+      if (done === true || value === undefined) this.#end()
+      else {
+        this.#items = this.#machine.push(value)
+        if (this.#machine.done) return this.#giveUp(this.#machine.fault).then(() => this.#leave())
+      }
     } catch (error) {
-      this.#finished = true
-      await this.#giveUp(error)
-      throw error
+      return this.#fail(error)
     }
-    if (!this.#machine.done) return
-    this.#finished = true
-    this.#fault = this.#machine.fault
-    await this.#giveUp(this.#fault)
+    return this.#items.length > 0 || this.#finished ? this.#leave() : this.#pull()
   }
 
-  /** A source that failed is over: it is not asked again. */
-  async #readSource(): Promise<Uint8Array | undefined> {
-    try {
-      return await this.#reader.read()
-    } catch (error) {
-      if (this.#finished) return undefined
-      this.#finished = true
-      throw error
-    }
+  /** A source that failed is over and is not asked again; one that is still open is given up. */
+  readonly #fail = async (error: unknown): Promise<never> => {
+    if (!this.#finished) await this.#giveUp(error)
+    this.#pulling = undefined
+    throw error
+  }
+
+  #leave(): Pulled<Item> {
+    this.#pulling = undefined
+    return this.#items.length > 0 ? { done: false, value: this.#items[this.#next++]! } : this.#over()
+  }
+
+  /** Nothing is left to hand out. */
+  async #over(): Promise<IteratorResult<Item, undefined>> {
+    const fault = this.#fault
+    if (fault === undefined) return { done: true, value: undefined }
+    this.#fault = undefined
+    throw fault
+  }
+
+  #end(): void {
+    this.#finished = true
+    this.#items = this.#machine.end()
+    this.#fault = this.#machine.fault
   }
 
   /** What a source says when it is given up never hides why it was. */
   async #giveUp(reason: unknown): Promise<void> {
+    this.#finished = true
+    this.#fault = this.#machine.fault
     await this.#reader.cancel(reason).catch(() => undefined)
   }
 }

@@ -1,10 +1,13 @@
 /** Bytes as shells meet them: a web stream, with or without `Symbol.asyncIterator`, or anything that iterates over reads. */
 export type ByteSource = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 
+/** What a source gives: a read, or the end. */
+export type ByteRead = { readonly done: boolean | undefined; readonly value?: Uint8Array | undefined }
+
 /** One read at a time, and a way to say that no more are wanted. */
 export interface ByteReader {
-  /** The next read, or undefined at the end. */
-  read(): Promise<Uint8Array | undefined>
+  /** The source's own promise: a layer more would cost as much as all the parsing when events come one by one. */
+  read(): Promise<ByteRead>
   /** Gives the source up and releases its socket. A pending read ends. */
   cancel(reason?: unknown): Promise<void>
 }
@@ -14,16 +17,13 @@ export function readerOf(source: ByteSource): ByteReader {
   if ('getReader' in source) {
     const reader = source.getReader()
     return {
-      read: async () => (await reader.read()).value,
+      read: () => reader.read(),
       cancel: (reason) => reader.cancel(reason),
     }
   }
   const iterator = source[Symbol.asyncIterator]()
   return {
-    read: async () => {
-      const result = await iterator.next()
-      return result.done === true ? undefined : result.value
-    },
+    read: () => iterator.next() as Promise<ByteRead>,
     cancel: async () => {
       await iterator.return?.()
     },

@@ -49,8 +49,8 @@ export async function* streamResponse(
       if (response.body !== null) {
         reader = readerOf(response.body)
         for (;;) {
-          const bytes = await reader.read()
-          if (bytes === undefined || cause !== undefined) break
+          const { done, value: bytes } = await reader.read()
+          if (done === true || bytes === undefined || cause !== undefined) break
           const events = engine.push(bytes, now())
           if (events.length > 0) {
             watchdog.pause()
@@ -66,7 +66,8 @@ export async function* streamResponse(
     left = false
   } catch (error) {
     left = false
-    cause ??= causeOf(error)
+    // Without a response head there was no body that could have been cut.
+    cause ??= reader === undefined ? 'error' : causeOf(error)
   } finally {
     watchdog.stop()
     options.signal?.removeEventListener('abort', onAbort)

@@ -194,7 +194,7 @@ class Engine implements StreamEngine {
     if (this.ended) this.#endAfterEnd(cause)
     else if (cause === 'aborted') this.#fail(cancelled())
     else if (this.#errorBody !== undefined) this.#failByStatus(this.#errorBody.text())
-    else if (cause !== 'eof' && this.#neverConnected()) this.#fail(notConnected())
+    else if ((cause === 'error' || cause === 'reset') && this.#neverConnected()) this.#fail(notConnected())
     else this.#endOfBody(cause)
     return events
   }

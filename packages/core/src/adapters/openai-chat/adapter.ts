@@ -148,7 +148,10 @@ class ChatMachine implements AdapterMachine {
       }
     } else if (error === undefined && chunk.usage == null && chunk.x_groq == null) {
       if (choices !== undefined && choices !== null) out.note('unexpected_field', 'choices')
-      else if (choices === undefined) out.note('unknown_event', event.event)
+      else if (choices === undefined) {
+        out.note('unknown_event', event.event)
+        return
+      }
     }
     this.#readUsage(value, out)
     const settled = this.#fields.read(value, undefined, out)

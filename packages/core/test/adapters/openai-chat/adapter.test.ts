@@ -290,6 +290,26 @@ describe('fields of the provider', () => {
   })
 })
 
+/** Totals of the usage chunks, in order. */
+function totals(events: readonly unknown[]): readonly unknown[] {
+  return collect(events).chunks.flatMap((each) => (each.type === 'usage' ? [each.usage.totalTokens] : []))
+}
+
+const groqUsage = (total: number): unknown => chunkOf([], { x_groq: { id: 'r', usage: { total_tokens: total } } })
+const ownUsage = (total: number): unknown => chunkOf([], { usage: { total_tokens: total } })
+
+describe('usage in two places', () => {
+  test('Groq’s own is taken while there is no other', () => {
+    expect(totals([groqUsage(1), groqUsage(2)])).toEqual([1, 2])
+    expect(totals([groqUsage(1), ownUsage(3)])).toEqual([1, 3])
+  })
+
+  test('and not any more once there is', () => {
+    expect(totals([ownUsage(3), groqUsage(1)])).toEqual([3])
+    expect(totals([chunkOf([], { usage: { total_tokens: 3 }, x_groq: { usage: { total_tokens: 1 } } })])).toEqual([3])
+  })
+})
+
 describe('after an error only usage is read', () => {
   test('and nothing else', () => {
     const machine = chatCompletions().open(collectContext())
