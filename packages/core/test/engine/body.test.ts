@@ -177,7 +177,7 @@ describe('a body that is one JSON completion', () => {
   })
 
   test('another JSON is no answer', () => {
-    expect(bodyOf('{"hello":1}', JSON_TYPE).end).toMatchObject({ code: 'incomplete_stream' })
+    expect(bodyOf('{"hello":1}', JSON_TYPE).end).toMatchObject({ code: 'empty_stream' })
     expect(bodyOf('[1]', JSON_TYPE).end).toMatchObject({ code: 'invalid_event_json' })
   })
 

@@ -162,10 +162,14 @@ describe('a transport error', () => {
 })
 
 describe('before the response head', () => {
-  test.each(['cut', 'reset', 'error'] as const)('%s is a connection that failed', (cause) => {
+  test.each(['reset', 'error'] as const)('%s is a connection that failed', (cause) => {
     const { end: last, report } = end('', cause, false, 5)
     expect(last).toMatchObject({ code: 'connect_failed', phase: 'connect', retryable: 'yes' })
     expect(report.verdict.http_ok).toMatchObject({ state: 'fail', code: 'connect_failed' })
+  })
+
+  test('cut is what a recorder that died leaves behind', () => {
+    expect(end('', 'cut', false, 5).end).toMatchObject({ code: 'incomplete_stream', outcome: 'incomplete' })
   })
 
   test('a timer is the connect timer', () => {
