@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../chunk/stream-event.ts'
-import type { EndCause, StreamEngine } from '../engine/engine.ts'
+import type { EndCause, StreamEngine } from '../engine/stream-engine.ts'
 import { readerOf } from './byte-source.ts'
 import type { ByteReader } from './byte-source.ts'
 

@@ -1,6 +1,6 @@
 import type { FaultCode, Retryable, StreamFault } from '../chunk/fault.ts'
 import type { TimeoutCode } from './deadlines.ts'
-import type { EndCause } from './engine.ts'
+import type { EndCause } from './stream-engine.ts'
 
 /** The faults that the engine itself finds, worded: what happened, and what to do next. */
 

@@ -1,5 +1,5 @@
 export { createStreamEngine } from './engine.ts'
-export type { EndCause, StreamEngine, StreamEngineOptions } from './engine.ts'
+export type { EndCause, StreamEngine, StreamEngineOptions } from './stream-engine.ts'
 export { DEFAULT_TIMEOUTS, REASONING_TIMEOUTS } from './deadlines.ts'
 export type { Deadline, TimeoutCode, Timeouts } from './deadlines.ts'
 export { FINDINGS } from './diagnostics.ts'

@@ -4,7 +4,7 @@ import type { StreamEvent } from '../../src/chunk/stream-event.ts'
 import { streamResponse } from '../../src/client/response-stream.ts'
 import type { ResponseStreamOptions } from '../../src/client/response-stream.ts'
 import { createStreamEngine } from '../../src/engine/engine.ts'
-import type { StreamEngine, StreamEngineOptions } from '../../src/engine/engine.ts'
+import type { StreamEngine, StreamEngineOptions } from '../../src/engine/stream-engine.ts'
 import { closedPort, serve, startEventStream } from './loopback.ts'
 
 const HELLO = 'data: {"id":"r","choices":[{"index":0,"delta":{"content":"hello"},"finish_reason":null}]}\n\n'

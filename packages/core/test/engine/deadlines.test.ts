@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_TIMEOUTS, REASONING_TIMEOUTS } from '../../src/engine/deadlines.ts'
 import type { Timeouts } from '../../src/engine/deadlines.ts'
-import type { StreamEngine } from '../../src/engine/engine.ts'
+import type { StreamEngine } from '../../src/engine/stream-engine.ts'
 import { engineWith, readsOf } from './run.ts'
 import type { RunOptions } from './run.ts'
 import { call, DONE, finish, more, text } from './wire.ts'

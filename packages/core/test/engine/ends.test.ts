@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { EndCause } from '../../src/engine/engine.ts'
+import type { EndCause } from '../../src/engine/stream-engine.ts'
 import { callStates, engineWith, expectOneEnd, found, readsOf, released, run } from './run.ts'
 import { call, DONE, finish, sse, text } from './wire.ts'
 

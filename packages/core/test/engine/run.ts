@@ -3,7 +3,7 @@ import { chatCompletions } from '../../src/adapters/openai-chat/adapter.ts'
 import type { ChatProfile } from '../../src/adapters/openai-chat/profile.ts'
 import type { StreamEvent } from '../../src/chunk/stream-event.ts'
 import { createStreamEngine } from '../../src/engine/engine.ts'
-import type { EndCause, StreamEngine, StreamEngineOptions } from '../../src/engine/engine.ts'
+import type { EndCause, StreamEngine, StreamEngineOptions } from '../../src/engine/stream-engine.ts'
 import type { StreamReport } from '../../src/engine/report.ts'
 import type { ResponseHead } from '../../src/engine/response-head.ts'
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createStreamEngine } from '../../src/engine/engine.ts'
-import type { EndCause } from '../../src/engine/engine.ts'
+import type { EndCause } from '../../src/engine/stream-engine.ts'
 import { chatCompletions } from '../../src/adapters/openai-chat/adapter.ts'
 import { callsOf, cutAt, expectLawful, merged, readPieces, readWhole, run } from './run.ts'
 import type { Run, RunOptions } from './run.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { REASONING_TIMEOUTS } from '../../src/engine/deadlines.ts'
-import type { StreamEngine } from '../../src/engine/engine.ts'
+import type { StreamEngine } from '../../src/engine/stream-engine.ts'
 import { engineFor, findingsOf, run } from './run.ts'
 import type { RunOptions } from './run.ts'
 import { DONE, bytesOf, chunk, finish, frag, sse, text } from './wire.ts'
