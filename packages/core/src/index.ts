@@ -10,8 +10,8 @@ export type { ChoiceSnapshot, ProviderMetadata, StreamAccumulator, StreamSnapsho
 export { adapterFor, APIS, chatCompletions } from './adapters/index.ts'
 export type { Api, ChatProfile, StreamAdapter } from './adapters/index.ts'
 export * from './chunk/index.ts'
-export { mapEventStream, parseEventStream, streamResponse } from './client/index.ts'
-export type { ByteSource, ResponseStreamOptions } from './client/index.ts'
+export { eventStreamTransform, mapEventStream, parseEventStream, streamResponse } from './client/index.ts'
+export type { BatchedIterator, ByteSource, ResponseStreamOptions } from './client/index.ts'
 export { createStreamEngine, DEFAULT_TIMEOUTS, REASONING_TIMEOUTS, REPORT_SCHEMA } from './engine/index.ts'
 export type {
   EndCause,

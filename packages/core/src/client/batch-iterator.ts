@@ -11,6 +11,12 @@ export interface BatchMachine<Item> {
   readonly fault: Error | undefined
 }
 
+/** Items one by one, or as many at a time as one read gave. */
+export interface BatchedIterator<Item> extends AsyncIterableIterator<Item> {
+  /** Never gives an empty batch. Use either this or the items one by one, not both at once. */
+  batches(): AsyncIterableIterator<readonly Item[]>
+}
+
 type Pulled<Item> = IteratorResult<Item, undefined> | Promise<IteratorResult<Item, undefined>>
 
 /**
@@ -18,7 +24,7 @@ type Pulled<Item> = IteratorResult<Item, undefined> | Promise<IteratorResult<Ite
  * asked for, and leaving the loop gives the source up. Written by hand because an async generator costs half as much again
  * per item.
  */
-export class BatchIterator<Item> implements AsyncIterableIterator<Item> {
+export class BatchIterator<Item> implements BatchedIterator<Item> {
   readonly #reader: ByteReader
   readonly #machine: BatchMachine<Item>
   #items: readonly Item[] = []
@@ -35,6 +41,30 @@ export class BatchIterator<Item> implements AsyncIterableIterator<Item> {
 
   [Symbol.asyncIterator](): this {
     return this
+  }
+
+  batches(): AsyncIterableIterator<readonly Item[]> {
+    const batch = (): IteratorResult<readonly Item[], undefined> => {
+      const items = this.#next === 0 ? this.#items : this.#items.slice(this.#next)
+      this.#items = []
+      this.#next = 0
+      return { done: false, value: items }
+    }
+    const took = (first: IteratorResult<Item, undefined>): IteratorResult<readonly Item[], undefined> => {
+      if (first.done === true) return first
+      // The first item of the read was handed out to get here; it goes back to the others.
+      this.#next--
+      return batch()
+    }
+    const batches: AsyncIterableIterator<readonly Item[]> = {
+      [Symbol.asyncIterator]: () => batches,
+      next: () => (this.#next < this.#items.length ? Promise.resolve(batch()) : this.next().then(took)),
+      return: async () => {
+        await this.return()
+        return { done: true, value: undefined }
+      },
+    }
+    return batches
   }
 
   next(): Promise<IteratorResult<Item, undefined>> {

@@ -4,7 +4,7 @@ import type { ServerSentEvent } from '../sse/event.ts'
 import { createEventStreamParser } from '../sse/parse.ts'
 import type { EventStreamParserOptions } from '../sse/parse.ts'
 import { BatchIterator } from './batch-iterator.ts'
-import type { BatchMachine } from './batch-iterator.ts'
+import type { BatchedIterator, BatchMachine } from './batch-iterator.ts'
 import type { ByteSource } from './byte-source.ts'
 
 /**
@@ -15,11 +15,31 @@ import type { ByteSource } from './byte-source.ts'
 export function parseEventStream(
   source: ByteSource,
   options: EventStreamParserOptions = {},
-): AsyncIterableIterator<ServerSentEvent> {
+): BatchedIterator<ServerSentEvent> {
   return new BatchIterator(
     source,
     eventMachine(options, (events) => events),
   )
+}
+
+/**
+ * The same as a `TransformStream`, for a pipeline that is made of streams. Each event is a hop through two queues then, which costs
+ * several times as much as parsing it: use it at the edge, never inside.
+ *
+ * Errors the stream with a StreamError `event_limit_exceeded` where an event is too long.
+ */
+export function eventStreamTransform(
+  options: EventStreamParserOptions = {},
+): TransformStream<Uint8Array, ServerSentEvent> {
+  const machine = eventMachine(options, (events) => events)
+  const give = (events: readonly ServerSentEvent[], to: TransformStreamDefaultController<ServerSentEvent>): void => {
+    for (const event of events) to.enqueue(event)
+    if (machine.fault !== undefined) to.error(machine.fault)
+  }
+  return new TransformStream({
+    transform: (bytes, controller) => give(machine.push(bytes), controller),
+    flush: (controller) => give(machine.end(), controller),
+  })
 }
 
 /**
@@ -32,7 +52,7 @@ export function mapEventStream(
   source: ByteSource,
   map: (event: ServerSentEvent) => readonly StreamChunk[] | StreamChunk | undefined,
   options: EventStreamParserOptions = {},
-): AsyncIterableIterator<StreamChunk> {
+): BatchedIterator<StreamChunk> {
   return new BatchIterator(
     source,
     eventMachine(options, (events) => events.flatMap((event) => map(event) ?? [])),

@@ -1,4 +1,5 @@
 export type { ByteSource } from './byte-source.ts'
-export { mapEventStream, parseEventStream } from './event-stream.ts'
+export type { BatchedIterator } from './batch-iterator.ts'
+export { eventStreamTransform, mapEventStream, parseEventStream } from './event-stream.ts'
 export { streamResponse } from './response-stream.ts'
 export type { ResponseStreamOptions } from './response-stream.ts'

@@ -1,6 +1,13 @@
 import { expectTypeOf } from 'vitest'
 import { adapterFor, createStreamEngine, mapEventStream, parseEventStream, streamResponse } from '../../src/index.ts'
-import type { ByteSource, ServerSentEvent, StreamChunk, StreamEngine, StreamEvent } from '../../src/index.ts'
+import type {
+  BatchedIterator,
+  ByteSource,
+  ServerSentEvent,
+  StreamChunk,
+  StreamEngine,
+  StreamEvent,
+} from '../../src/index.ts'
 
 declare const body: ReadableStream<Uint8Array>
 declare const reads: AsyncIterable<Uint8Array>
@@ -12,8 +19,8 @@ expectTypeOf(body).toExtend<ByteSource>()
 expectTypeOf(reads).toExtend<ByteSource>()
 expectTypeOf(texts).not.toExtend<ByteSource>()
 
-expectTypeOf(parseEventStream(body)).toEqualTypeOf<AsyncIterableIterator<ServerSentEvent>>()
-expectTypeOf(mapEventStream(reads, () => undefined)).toEqualTypeOf<AsyncIterableIterator<StreamChunk>>()
+expectTypeOf(parseEventStream(body)).toEqualTypeOf<BatchedIterator<ServerSentEvent>>()
+expectTypeOf(mapEventStream(reads, () => undefined)).toEqualTypeOf<BatchedIterator<StreamChunk>>()
 expectTypeOf(streamResponse(engine, (signal) => fetch('', { signal }))).toEqualTypeOf<
   AsyncGenerator<StreamEvent, void, undefined>
 >()

@@ -82,8 +82,10 @@ describe('readToolFragment', () => {
   })
 
   test('arguments that nest too deeply to be written down are a hole, not a crash', () => {
-    const deep = JSON.parse('['.repeat(50_000) + ']'.repeat(50_000)) as unknown
-    expect(readToolFragment({ function: { arguments: deep } })).toEqual(expect.any(String))
+    const text = '['.repeat(50_000) + ']'.repeat(50_000)
+    const fragment = readToolFragment({ function: { arguments: JSON.parse(text) as unknown } })
+    // An engine whose `JSON.stringify` needs no stack (newer V8) has nothing to give up on.
+    expect([expect.any(String), { ...NO_FIELDS, argumentsDelta: text, serialised: true }]).toContainEqual(fragment)
   })
 
   test('a custom tool takes free text', () => {
