@@ -38,6 +38,7 @@ function textLines(name, events) {
 function toolLines(events) {
   const lines = []
   const calls = 8
+  lines.push(`${HEAD}{"role":"assistant","content":null},"logprobs":null,"finish_reason":null}]}`)
   const random = mulberry32(11)
   for (let c = 0; c < calls; c++) lines.push(`${HEAD}${firstPiece(c)},"logprobs":null,"finish_reason":null}]}`)
   const rounds = Math.max(3, Math.floor(events / calls))
