@@ -30,7 +30,10 @@ export async function runProgram(args: readonly string[], io: CommandIo): Promis
     .configureOutput({
       writeOut: (text) => void texts.push({ to: 'stdout', text }),
       writeErr: (text) => void texts.push({ to: 'stderr', text }),
+      outputError: (text, write) => write(text.replace(/^error: /, 'streamfold: ')),
     })
+    // Subcommands take it over only when they are created after it.
+    .showHelpAfterError('for example: streamfold inspect body.sse (--help tells more)')
   program
     .command('inspect')
     .description('verdict, outcome, calls and findings of recorded streams')

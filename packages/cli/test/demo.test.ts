@@ -64,7 +64,7 @@ test('the sample: cuts, text, calls in their states, verdict, and nothing execut
     at(/^ {2}ok +tool_args_complete$/),
     at(/^ {2}- +tool_authorized +not reached$/),
     at(/^ {2}- +tool_executed +not reached$/),
-    at(/^timing +ms to head \d.*first output \d.*end \d.*longest gap \d.*arrival/),
+    at(/^timing +arrival [a-z]+; ms to head \d.*first output \d.*end \d/),
     at(/2 of 2 calls released; they are shown, never executed\.$/),
   ]
   expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b))
@@ -119,10 +119,15 @@ describe('an endpoint of your own', () => {
   })
 
   test.each([
-    { status: 401, code: 4, hint: /check STREAMFOLD_API_KEY/ },
-    { status: 404, code: 1, hint: /check STREAMFOLD_BASE_URL.*STREAMFOLD_MODEL/ },
-    { status: 400, code: 1, hint: /check STREAMFOLD_MODEL/ },
-  ])('that answers $status: the typed error, what to do, and never the key', async ({ status, code, hint }) => {
+    { status: 401, code: 4, next: 'check the API key', hint: /check STREAMFOLD_API_KEY/ },
+    {
+      status: 404,
+      code: 1,
+      next: 'check the base URL',
+      hint: /check STREAMFOLD_BASE_URL.*STREAMFOLD_MODEL/,
+    },
+    { status: 400, code: 1, next: 'read the provider message', hint: /check STREAMFOLD_MODEL/ },
+  ])('that answers $status: the typed error, what to do, and never the key', async ({ status, code, next, hint }) => {
     const baseUrl = await endpoint((_request, _body, response) => {
       response.writeHead(status, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ error: { message: `no, ${KEY} \u001b[2J`, type: 'refused', code: 'nope' } }))
@@ -133,7 +138,7 @@ describe('an endpoint of your own', () => {
     expect(result.stdout).toContain(
       `error    http_error in phase headers, retryable: no, status ${status}, provider code nope, type`,
     )
-    expect(result.stdout).toMatch(/^next +read the provider message/m)
+    expect(result.stdout).toContain(`\nnext     ${next}`)
     expect(result.stderr).toMatch(hint)
     expect(result.stdout + result.stderr).not.toContain(KEY)
     expect(result.stdout).not.toContain('\u001b')
@@ -159,6 +164,21 @@ describe('an endpoint of your own', () => {
     child.stdout.on('data', (text: Buffer | string) => void (String(text).includes('and then') && child.kill('SIGINT')))
     expect((await finished(child)).code).toBe(130)
     await left
+  })
+})
+
+test.each([
+  { name: 'a line break', key: 'sk-test-01234\n56789' },
+  { name: 'a character beyond Latin-1', key: 'sk-test-012345678中' },
+  { name: 'a control character', key: 'sk-test-01234\u001b[2J56789' },
+])('a key with $name is refused, and not shown', async ({ key }) => {
+  const { code, stdout, stderr } = await finished(
+    start(DEMO, [], { STREAMFOLD_BASE_URL: 'http://localhost:9/v1', STREAMFOLD_API_KEY: key, STREAMFOLD_MODEL: 'm' }),
+  )
+  expect({ code, stdout, stderr }).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: "streamfold: STREAMFOLD_API_KEY holds characters that an HTTP header can't carry; copy it again\n",
   })
 })
 

@@ -78,6 +78,14 @@ describe('2: usage', () => {
     expect(stdout).toBe('')
   })
 
+  test('a mistake in the command line is told like any other, with an example', async () => {
+    for (const args of [['inspekt'], ['inspect'], ['inspect', '--frobnicate', file]]) {
+      expect((await run(args)).stderr).toMatch(
+        /^streamfold: .*\n(?:.*\n)?for example: streamfold inspect body\.sse.*\n$/,
+      )
+    }
+  })
+
   test('one document for a recording with two exchanges', async () => {
     const { exit, stdout, stderr } = await run([
       'inspect',

@@ -13,6 +13,7 @@ import {
   CUT,
   DEGRADED,
   delta,
+  HEAD,
   IN_BAND_ERROR,
   recording,
   sse,
@@ -48,7 +49,7 @@ chat_completions, bare body, 370 B in 2 events
          the stream ended with incomplete_stream, so this call is not run
   -    tool_authorized     not reached
   -    tool_executed       not reached
-error    incomplete_stream in phase event, retryable: restart
+error    incomplete_stream in phase event, retryable: restart (discard what came, ask again)
 next     run none of its calls and ask again; if it repeats, look at limits of the proxies and the
          log of the server
 calls    id      name         state   code               args  whole
@@ -81,7 +82,7 @@ see      docs/faults.md#incomplete_stream
     const lines = show(IN_BAND_ERROR).split('\n')
     expect(lines[0]).toBe('FAIL failed (upstream_error)')
     expect(lines.find((line) => line.startsWith('error'))).toBe(
-      'error    upstream_error in phase delta, retryable: restart, status 503, provider code overloaded,',
+      'error    upstream_error in phase delta, retryable: restart (discard what came, ask again), status',
     )
     expect(lines.some((line) => line.includes('overloaded') && line.startsWith('         '))).toBe(true)
   })
@@ -132,10 +133,89 @@ test('released and held calls are told apart, those that need attention first wh
   const text = show(sse(...names, delta({}, 'tool_calls'), '[DONE]'))
   expect(text).toContain('call_6  tool_6  failed    arguments_incomplete  5 B   cut')
   expect(text).toContain('+2 more: --json')
-  expect(text).toMatch(/^ok {3}completed, 7 of 7 calls not released\n/)
+  expect(text).toMatch(/^warn completed, 7 of 7 calls not released\n/)
   expect(show(sse(call(0, '{}', 'call_0', 'now'), delta({}, 'tool_calls'), '[DONE]'))).toContain(
     'call_0  now   complete  released  2 B   yes',
   )
+})
+
+test('an accepted outcome begins with a warning where a call of it is not released by a fault of its own', () => {
+  const end = [delta({}, 'tool_calls'), '[DONE]']
+  const held = sse(call(0, '{"a":1,"a":2}', 'call_0', 'now'), ...end)
+  expect(show(held)).toMatch(/^warn completed, 1 of 1 call not released\n/)
+  expect(plain(show(held, TERMINAL))).toMatch(/^! completed/)
+  const twice = sse(call(0, '{}', 'call_0', 'now'), call(1, '{}', 'call_0', 'now'), ...end)
+  expect(show(twice)).toMatch(/duplicate_call/)
+  expect(show(twice)).toMatch(/^ok {3}completed\n/)
+})
+
+test.each([
+  {
+    kind: 'a rounded number',
+    text: '{"n":12345678901234567890}',
+    reason: "call_0, at offset 5 of its arguments: the number at /n can't be held exactly",
+    next: 'send big numbers as text',
+  },
+  {
+    kind: 'a duplicate key',
+    text: '{"a":1,"a":2}',
+    reason: 'call_0, at offset 7 of its arguments: the key at /a is there twice',
+    next: 'ask again: only one of the two values',
+  },
+  {
+    kind: 'a __proto__ key',
+    text: '{"__proto__":{}}',
+    reason: 'call_0, at offset 1 of its arguments: the key at /__proto__ could change',
+    next: 'do not hand these arguments on',
+  },
+])('unsafe arguments: where, why, and what to do about $kind', ({ text, reason, next }) => {
+  const shown = show(sse(call(0, text, 'call_0', 'now'), delta({}, 'tool_calls'), '[DONE]'))
+  expect(shown).toContain(`\nreason   ${reason}`)
+  expect(shown).toContain(`\nnext     ${next}`)
+})
+
+test('a fault that a check has told is not told again, only its place', () => {
+  const shown = show(sse(call(0, '{"a" 1}', 'call_0', 'now'), delta({}, 'tool_calls'), '[DONE]'))
+  expect(shown).toContain('\nreason   call_0, at offset 5 of its arguments\n')
+})
+
+const custom = (input: string): string =>
+  sse(
+    delta({ tool_calls: [{ index: 0, id: 'call_0', type: 'custom', custom: { name: 'shell', input } }] }),
+    delta({}, 'tool_calls'),
+    '[DONE]',
+  )
+
+test('the input of a custom tool is free text, whatever it looks like', () => {
+  for (const input of ['ls -l', '{"a":1}']) expect(show(custom(input))).toMatch(/released +\d B +free text\n/)
+})
+
+const answer = (status: number, headers: readonly (readonly [string, string])[] = []): string =>
+  [
+    HEAD,
+    JSON.stringify({ t: 'res', at: 1, status, headers: [['content-type', 'application/json'], ...headers] }),
+    JSON.stringify({ t: 'b', at: 2, off: 0, s: '{"error":{"message":"no"}}' }),
+    JSON.stringify({ t: 'end', at: 3, kind: 'complete' }),
+    '',
+  ].join('\n')
+
+describe('an error answer', () => {
+  test.each([
+    { status: 400, next: 'read the provider message; fix the request' },
+    { status: 401, next: 'check the API key' },
+    { status: 403, next: 'check the API key' },
+    { status: 404, next: 'check the base URL, which usually ends in /v1, and the name of the model' },
+    { status: 429, next: 'wait, longer each time, then try again' },
+    { status: 503, next: 'try again; if it repeats' },
+  ])('$status says what to do', ({ status, next }) => {
+    expect(show(answer(status))).toContain(`\nnext     ${next}`)
+  })
+
+  test('429 says how long to wait, and that nothing came', () => {
+    const shown = show(answer(429, [['retry-after', '20']]))
+    expect(shown).toContain('\nnext     wait 20.0 s, then try again')
+    expect(shown).toContain('retryable: yes (nothing came, send it again)')
+  })
 })
 
 const choice = (index: number, content: string): Record<string, unknown> => ({
@@ -177,6 +257,24 @@ describe('one screen', () => {
     expect(lines[0]).toMatch(/…\S*(?:long\/)+name\.sse$/)
     expect(lines.at(-1)).toMatch(/^see +docs\/faults\.md#\w+$/)
     expect(lines.some((line) => line.startsWith('findings'))).toBe(true)
+  })
+
+  test('has the whole timing on a narrow terminal, the arrival first', () => {
+    const parts = Array.from(
+      sse(...Array.from({ length: 12 }, () => delta({ content: 'word ' })), delta({}, 'stop'), '[DONE]').matchAll(
+        /data: .*\n\n/g,
+      ),
+    )
+    let off = 0
+    const lines = parts.map(([s], i) => {
+      const line = JSON.stringify({ t: 'b', at: 1_000_000 * (i + 1), off, s })
+      off += s.length
+      return line
+    })
+    const head = JSON.stringify({ t: 'res', at: 1, status: 200, headers: [['content-type', 'text/event-stream']] })
+    const end = JSON.stringify({ t: 'end', at: 20_000_000, kind: 'complete' })
+    const shown = show([HEAD, head, ...lines, end, ''].join('\n'), { ...TERMINAL, columns: 60 })
+    expect(plain(shown)).toMatch(/^timing +arrival \w+; ms to .*\n {9}.*longest gap 1000$/m)
   })
 
   test('is as wide as a narrow terminal', () => {
@@ -247,6 +345,13 @@ describe('several inputs', () => {
       expect.stringMatching(/^FAIL incomplete \(incomplete_stream\) {2}.*b\.sse$/),
     ])
     expect(lines.slice(-3)).toEqual(['', '3 streams: 1 incomplete, 2 completed', ''])
+  })
+
+  test('calls that are not released are counted too', async () => {
+    const memory = memoryIo({ stdin: reads(COMPLETED) })
+    const held = sse(call(0, '{"a":1,"a":2}', 'call_0', 'now'), delta({}, 'tool_calls'), '[DONE]')
+    expect(await runProgram(['inspect', write('held.sse', held), '-'], memory.io)).toBe(0)
+    expect(memory.stdout()).toMatch(/\n2 streams: 2 completed; 1 with calls not released\n$/)
   })
 
   test('one input is not counted', async () => {

@@ -15,6 +15,9 @@ export type { BatchedIterator, ByteSource, ResponseStreamOptions } from './clien
 export { createStreamEngine, DEFAULT_TIMEOUTS, REASONING_TIMEOUTS, REPORT_SCHEMA } from './engine/index.ts'
 export type {
   EndCause,
+  ReportChoice,
+  ReportError,
+  ReportToolCall,
   Policy,
   ResponseHead,
   StreamEngine,
@@ -26,5 +29,5 @@ export type {
 export type { JsonObject, JsonValue } from './json/index.ts'
 export { createEventStreamParser } from './sse/index.ts'
 export type { EventStreamParser, EventStreamParserOptions, ServerSentEvent } from './sse/index.ts'
-export { ARGUMENT_REPAIRS, CALL_STATES, ToolCallMachine } from './tool-call/index.ts'
-export type { ArgumentRepair, CallSnapshot, CallState } from './tool-call/index.ts'
+export { CALL_STATES, ToolCallMachine } from './tool-call/index.ts'
+export type { CallSnapshot, CallState } from './tool-call/index.ts'

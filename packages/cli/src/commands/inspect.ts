@@ -10,6 +10,8 @@ import { EXIT, isWanted, worse } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
 import { InputError, readInput } from '../read-input.ts'
 import { reportText } from '../report-text/report-text.ts'
+import { reservationOf } from '../report-text/reservation.ts'
+import type { Reservation } from '../report-text/reservation.ts'
 import { themeOf } from '../report-text/theme.ts'
 
 export interface InspectOptions {
@@ -69,6 +71,7 @@ export async function inspectCommand(
   const theme = themeOf(io.stdout, io.env)
   let exit: ExitCode = EXIT.wanted
   const outcomes: string[] = []
+  const reservations: Reservation[] = []
   for (const file of files) {
     let reports: readonly StreamReport[]
     try {
@@ -94,21 +97,26 @@ export async function inspectCommand(
       const text = format === 'text' ? reportText(report, { theme, wanted }) : jsonText(report, format)
       await io.stdout.write(format === 'text' && outcomes.length > 0 ? `\n${text}` : text)
       outcomes.push(report.outcome ?? 'open')
+      const reservation = wanted ? reservationOf(report) : undefined
+      if (reservation !== undefined) reservations.push(reservation)
     }
     if (io.signal.aborted) return EXIT.interrupted
     if (io.stdout.closed) break
   }
-  if (format === 'text' && outcomes.length > 1) await io.stdout.write(`\n${summaryOf(outcomes)}\n`)
+  if (format === 'text' && outcomes.length > 1) await io.stdout.write(`\n${summaryOf(outcomes, reservations)}\n`)
   return exit
 }
 
-/** `3 streams: 1 failed, 2 completed`, the worst first. */
-function summaryOf(outcomes: readonly string[]): string {
+/** `3 streams: 1 failed, 2 completed; 1 with calls not released`, the worst first. */
+function summaryOf(outcomes: readonly string[], reservations: readonly Reservation[]): string {
   const counts = OUTCOMES_WORST_FIRST.map(
     (outcome) => [outcomes.filter((one) => one === outcome).length, outcome] as const,
   )
   const said = counts.filter(([count]) => count > 0).map(([count, outcome]) => `${count} ${outcome}`)
-  return `${outcomes.length} streams: ${said.join(', ')}`
+  const reserved = [...new Set(reservations)].map(
+    (reservation) => `; ${reservations.filter((one) => one === reservation).length} with ${reservation}`,
+  )
+  return `${outcomes.length} streams: ${said.join(', ')}${reserved.join('')}`
 }
 
 function misuseOf(files: readonly string[], format: InspectCommandOptions['format']): string | undefined {

@@ -1,5 +1,6 @@
 import { chatCompletions, createStreamEngine, streamResponse } from 'streamfold'
 import type { StreamEngine } from 'streamfold'
+import { clip } from 'streamfold/json'
 import type { CommandIo } from '../command-io.ts'
 import { EXIT, isWanted } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
@@ -61,7 +62,7 @@ async function show(endpoint: Endpoint, tools: readonly string[], io: CommandIo)
     }
   }
   for await (const event of streamResponse(engine, request, { signal: io.signal })) {
-    await view.event(event, 'choice' in event ? engine.calls(event.choice) : engine.calls())
+    await view.event(event)
   }
   await view.end()
   if (io.signal.aborted) return EXIT.interrupted
@@ -91,7 +92,7 @@ async function conclude(
       : `${released} of ${counted(calls.length, 'call')} released; they are shown, never executed.`
   if (unreachable === undefined) await io.stdout.write(`\nThe body came in ${counted(reads, 'read')}. ${fate}\n`)
   const hint = endpointHint(report.error?.status, unreachable)
-  if (hint !== undefined) await io.stderr.write(`streamfold: ${hint}\n`)
+  if (hint !== undefined) await io.stderr.write(`streamfold: ${clip(withoutKey(hint, endpoint.apiKey), 300)}\n`)
   if (wanted) return EXIT.wanted
   const refused = report.error?.status === 401 || report.error?.status === 403
   return unreachable !== undefined || refused ? EXIT.endpoint : EXIT.unwanted

@@ -1,4 +1,4 @@
-import type { CallSnapshot, StreamEvent } from 'streamfold'
+import type { StreamEvent } from 'streamfold'
 import { clip, utf8Length } from 'streamfold/json'
 import type { Output } from '../output.ts'
 import { fit } from '../report-text/display-width.ts'
@@ -7,11 +7,15 @@ import type { Theme } from '../report-text/theme.ts'
 
 const LABEL_COLUMNS = 9
 
-/** Prints a stream while it comes: text as it arrives, and each call's way through its states. Plain lines, no cursor moves. */
+/**
+ * Prints a stream while it comes: text as it arrives, and each call's way through its states. Plain lines, no cursor moves.
+ * Only events are looked at: one read can bring many, and the engine's own view is then ahead of the event that is shown.
+ */
 export class LiveView {
   readonly #output: Output
   readonly #theme: Theme
-  readonly #states = new Map<string, string>()
+  /** Number of each call, from 1, in the order of first appearance. */
+  readonly #numbers = new Map<string, number>()
   /** What the line that is open holds, undefined at the beginning of a line. */
   #open: string | undefined
   #shown = false
@@ -21,23 +25,39 @@ export class LiveView {
     this.#theme = theme
   }
 
-  /** Shows one event; `calls` are the calls of its choice as they are after it. */
-  async event(event: StreamEvent, calls: readonly CallSnapshot[]): Promise<void> {
-    if (event.type === 'text_delta') await this.#piece('text', event.text)
-    else if (event.type === 'reasoning_delta') await this.#piece('thinking', event.text)
-    else if (event.type === 'refusal_delta') await this.#piece('refusal', event.text)
-    for (const call of calls) await this.#state(call)
-    if (event.type === 'tool_call_arguments_delta') {
-      const call = calls.find(({ callId }) => callId === event.callId)
-      await this.#piece(call === undefined ? 'call' : labelOf(call), event.text)
-    } else if (event.type === 'tool_batch_ready') {
-      for (const call of event.calls) {
-        const { name, parsedArguments, ordinal } = call
-        await this.#line(labelOf(call), `released: ${fit(name, 40)}(${clip(JSON.stringify(parsedArguments), 1000)})`)
-        this.#states.set(`${event.choice}/${ordinal}`, 'released')
-      }
-    } else if (event.type === 'tool_call_held') await this.#word(calls, event.callId, `held: ${event.code}`)
-    else if (event.type === 'tool_call_failed') await this.#word(calls, event.callId, `failed: ${event.code}`)
+  async event(event: StreamEvent): Promise<void> {
+    switch (event.type) {
+      case 'text_delta':
+        return await this.#piece('text', event.text)
+      case 'reasoning_delta':
+        return await this.#piece('thinking', event.text)
+      case 'refusal_delta':
+        return await this.#piece('refusal', event.text)
+      case 'tool_call_started':
+        return await this.#line(this.#call(event), `${fit(event.name, 40)} (${fit(event.callId, 40)}): collecting`)
+      case 'tool_call_arguments_delta':
+        return await this.#piece(this.#call(event), event.text)
+      case 'tool_call_ready':
+        return await this.#line(
+          this.#call(event),
+          `complete, ${bytesText(utf8Length(event.argumentsText))} of arguments`,
+        )
+      case 'tool_call_held':
+        return await this.#line(this.#call(event), `held: ${event.code}`)
+      case 'tool_call_failed':
+        return await this.#line(this.#call(event), `failed: ${event.code}`)
+      case 'tool_batch_ready':
+        for (const { callId, name, parsedArguments } of event.calls) {
+          const text = `released: ${fit(name, 40)}(${clip(JSON.stringify(parsedArguments), 1000)})`
+          await this.#line(this.#call({ choice: event.choice, callId }), text)
+        }
+        return
+      // The report that follows tells of these.
+      case 'stream_started':
+      case 'usage':
+      case 'stream_completed':
+      case 'stream_error':
+    }
   }
 
   async #line(label: string, text: string): Promise<void> {
@@ -59,22 +79,12 @@ export class LiveView {
     await this.#output.write('\n')
   }
 
-  /** A move to `complete` has no event of its own: the machine is asked after each event. */
-  async #state(call: CallSnapshot): Promise<void> {
-    const key = `${call.choice}/${call.ordinal}`
-    const { state, name, callId, argumentsText } = call
-    if (this.#states.get(key) === state || this.#states.get(key) === 'released' || state === 'failed') return
-    this.#states.set(key, state)
-    const what =
-      state === 'collecting'
-        ? `${fit(name ?? '(no name yet)', 40)} (${fit(callId, 40)}): collecting`
-        : `${state}, ${bytesText(utf8Length(argumentsText))} of arguments`
-    await this.#line(labelOf(call), what)
-  }
-
-  async #word(calls: readonly CallSnapshot[], callId: string, word: string): Promise<void> {
-    const call = calls.find((candidate) => candidate.callId === callId)
-    await this.#line(call === undefined ? 'call' : labelOf(call), word)
+  /** Label of a call. */
+  #call({ choice, callId }: { readonly choice: number; readonly callId: string }): string {
+    const key = `${choice}/${callId}`
+    const number = this.#numbers.get(key) ?? this.#numbers.size + 1
+    this.#numbers.set(key, number)
+    return `call ${number}`
   }
 
   async #piece(label: string, text: string): Promise<void> {
@@ -92,8 +102,4 @@ export class LiveView {
   #label(label: string): string {
     return this.#theme.paint('gray', label.padEnd(LABEL_COLUMNS))
   }
-}
-
-function labelOf({ ordinal }: { readonly ordinal: number }): string {
-  return `call ${ordinal + 1}`
 }

@@ -1,4 +1,5 @@
-import type { FaultCode } from 'streamfold'
+import type { FaultCode, StreamReport } from 'streamfold'
+import { durationText } from './quantities.ts'
 
 /** What to do about a fault: one imperative sentence each. `docs/faults.md` has the evidence and the background. */
 export const NEXT_STEPS: Readonly<Record<FaultCode, string>> = {
@@ -41,7 +42,7 @@ export const NEXT_STEPS: Readonly<Record<FaultCode, string>> = {
   arguments_incomplete: 'ask again; the arguments were cut, look at max_tokens and at the tool parser of the server',
   arguments_invalid:
     'send the parse error back to the model, or look at the tool parser of the server; repairs are opt-in',
-  arguments_unsafe: 'send big numbers as text in the schema; a parser may read these arguments differently',
+  arguments_unsafe: 'do not run the call: another parser may read its arguments differently; ask again',
   arguments_suspect: 'raise max_tokens: empty arguments at the limit are probably cut ones',
   missing_name: 'the call has no name: look at the tool parser or the chat template of the server',
   unknown_tool: 'declare the tool, or tell the model that it does not exist',
@@ -55,4 +56,49 @@ export const NEXT_STEPS: Readonly<Record<FaultCode, string>> = {
   outcome_unknown: 'settle it by hand or by query; running it again may do it twice',
   execution_failed: 'look at the error of the tool, and send it back to the model',
   cancelled: 'nothing to do: the consumer stopped',
+}
+
+/** {@link NEXT_STEPS}, narrowed by what the report knows of the fault. */
+export function nextStep(code: string, report: StreamReport): string | undefined {
+  const narrowed =
+    code === 'arguments_unsafe'
+      ? unsafeStep(report)
+      : report.error?.code === code && STATUS_CODES.has(code)
+        ? statusStep(report.error)
+        : undefined
+  return narrowed ?? (code in NEXT_STEPS ? NEXT_STEPS[code as FaultCode] : undefined)
+}
+
+const STATUS_CODES: ReadonlySet<string> = new Set<FaultCode>(['http_error', 'rate_limited', 'upstream_error'])
+
+function statusStep({ status = 0, retryable, retryAfterMs }: NonNullable<StreamReport['error']>): string | undefined {
+  if (status === 401 || status === 403) return 'check the API key, and what it is allowed to use'
+  if (status === 404) return 'check the base URL, which usually ends in /v1, and the name of the model'
+  if (retryable === 'no') return status === 429 ? 'read the provider message: waiting does not help here' : undefined
+  if (status === 429) {
+    const wait = retryAfterMs === undefined ? 'wait, longer each time' : `wait ${durationText(retryAfterMs)}`
+    return `${wait}, then try again with fewer requests at a time`
+  }
+  if (status < 500) return undefined
+  const again = retryable === 'restart' ? 'discard what came and try again' : 'try again'
+  return `${again}; if it repeats, the fault is on the side of the server: look at its status or log`
+}
+
+/** The call's message is the only place that tells the kinds apart; its ends can't be forged by a key's name. */
+const UNSAFE_STEPS: readonly (readonly [RegExp, string])[] = [
+  [/^the number at /, 'send big numbers as text in the schema; a parser would round this one'],
+  [
+    / is there twice, and which one counts depends on the reader$/,
+    'ask again: only one of the two values can be meant',
+  ],
+  [
+    / could change an object's prototype$/,
+    'do not hand these arguments on; ask again, and rename the key if the schema has it',
+  ],
+]
+
+function unsafeStep({ choices }: StreamReport): string | undefined {
+  const calls = choices.flatMap(({ toolCalls }) => toolCalls)
+  const message = calls.find(({ code }) => code === 'arguments_unsafe')?.message ?? ''
+  return UNSAFE_STEPS.find(([kind]) => kind.test(message))?.[1]
 }

@@ -1,7 +1,8 @@
 import type { Diagnostic, FaultCode, Outcome, StreamReport, Verdict } from 'streamfold'
 import { createWholenessScanner, utf8Length } from 'streamfold/json'
 import { displayWidth, fit, fitTail, padEnd, wrap } from './display-width.ts'
-import { NEXT_STEPS } from './next-step.ts'
+import { nextStep } from './next-step.ts'
+import { reservationOf, unreleasedCalls } from './reservation.ts'
 import { bytesText, counted, durationText, millisecondsText } from './quantities.ts'
 import type { Theme } from './theme.ts'
 
@@ -57,8 +58,9 @@ class ReportView {
     this.#error()
     if (!this.#compact) {
       this.#calls()
-      this.#choices()
     }
+    this.#reason()
+    if (!this.#compact) this.#choices()
     this.#usage()
     this.#timing()
     const code = codeOf(this.#report)
@@ -70,7 +72,8 @@ class ReportView {
   #headline(): void {
     const { outcome, error, source, counts, api } = this.#report
     const theme = this.#theme
-    const mark = this.#wanted ? theme.marks.pass : theme.marks.fail
+    const reserved = reservationOf(this.#report) !== undefined
+    const mark = !this.#wanted ? theme.marks.fail : reserved ? theme.caution : theme.marks.pass
     const said = `${outcome ?? 'open'}${error === null ? '' : ` (${error.code})`}${this.#unreleased()}`
     const head = `${padEnd(mark, Math.max(displayWidth(theme.marks.pass), displayWidth(theme.marks.fail)))} ${said}`
     const file = source.file === undefined ? '' : source.file === '-' ? 'standard input' : source.file
@@ -87,15 +90,13 @@ class ReportView {
   #unreleased(): string {
     if (!this.#wanted) return ''
     const calls = this.#report.choices.flatMap(({ toolCalls }) => toolCalls)
-    const unreleased = calls.filter(
-      ({ code }) => code !== null && code !== 'provider_executed' && code !== 'duplicate_call',
-    )
+    const unreleased = unreleasedCalls(this.#report)
     return unreleased.length === 0 ? '' : `, ${unreleased.length} of ${counted(calls.length, 'call')} not released`
   }
 
   #colour(outcome: Outcome | null): 'green' | 'yellow' | 'red' {
     if (!this.#wanted) return 'red'
-    return outcome === 'completed' && this.#unreleased() === '' ? 'green' : 'yellow'
+    return outcome === 'completed' && reservationOf(this.#report) === undefined ? 'green' : 'yellow'
   }
 
   #rungs(): void {
@@ -127,7 +128,7 @@ class ReportView {
       const { provider } = error
       const facts = [
         `${error.code} in phase ${error.phase}`,
-        `retryable: ${error.retryable}`,
+        `retryable: ${RETRYABLE[error.retryable]}`,
         error.status === undefined ? undefined : `status ${error.status}`,
         error.retryAfterMs === undefined ? undefined : `wait ${durationText(error.retryAfterMs)}`,
         provider?.code === undefined ? undefined : `provider code ${fit(provider.code, 30)}`,
@@ -137,7 +138,8 @@ class ReportView {
       const told = Object.values(verdict).some(({ message, state }) => state !== 'pass' && message === error.message)
       if (!told) this.#wrapped('', error.message)
     }
-    if (code !== undefined && code in NEXT_STEPS) this.#wrapped('next', NEXT_STEPS[code as FaultCode])
+    const step = code === undefined ? undefined : nextStep(code, this.#report)
+    if (step !== undefined) this.#wrapped('next', step)
   }
 
   #wrapped(label: string, text: string): void {
@@ -170,6 +172,23 @@ class ReportView {
       this.#labelled(i === 0 ? 'calls' : '', i === 0 ? this.#theme.paint('gray', line) : line)
     })
     if (calls.length > MAX_CALLS) this.#labelled('', `+${calls.length - MAX_CALLS} more: --json`)
+  }
+
+  /** What is wrong with the first call that is not released by a fault of its own, where nothing above has said it. */
+  #reason(): void {
+    const { error, verdict } = this.#report
+    const call = unreleasedCalls(this.#report)
+      .toSorted((a, b) => rankOf(a) - rankOf(b))
+      .find(({ message }) => message !== undefined)
+    if (call?.message === undefined) return
+    const { message, argumentsOffset } = call
+    const told =
+      message === error?.message ||
+      Object.values(verdict).some((rung) => rung.state !== 'pass' && rung.message === message)
+    if (told && argumentsOffset === undefined) return
+    const at = argumentsOffset === undefined ? '' : `at offset ${argumentsOffset} of its arguments`
+    const place = [fit(call.callId, USUAL_ID_COLUMNS), at].filter((part) => part !== '').join(', ')
+    this.#wrapped('reason', told ? place : `${place}: ${message}`)
   }
 
   /** Names and ids share what the other columns leave. */
@@ -228,8 +247,8 @@ class ReportView {
     const known = instants.filter(([ms]) => ms !== null).map(([ms, name]) => `${name} ${millisecondsText(ms!)}`)
     if (known.length === 0) return
     const gap = timing.longestGapMs === null ? '' : `; longest gap ${millisecondsText(timing.longestGapMs)}`
-    const arrival = timing.streaming === 'unknown' ? '' : `; arrival ${timing.streaming}`
-    this.#labelled('timing', fit(`ms to ${known.join(', ')}${gap}${arrival}`, this.#room))
+    const arrival = timing.streaming === 'unknown' ? '' : `arrival ${timing.streaming}; `
+    this.#wrapped('timing', `${arrival}ms to ${known.join(', ')}${gap}`)
   }
 
   #diagnostics(room: number): void {
@@ -263,6 +282,12 @@ class ReportView {
 
 const KINDS = { body: 'bare body', recording: 'recording', live: 'live stream' } as const
 const STATES = { not_reached: 'not reached', not_applicable: 'not applicable' } as const
+const RETRYABLE = {
+  yes: 'yes (nothing came, send it again)',
+  restart: 'restart (discard what came, ask again)',
+  no: 'no',
+  unknown: 'unknown',
+} as const
 const RUNG_COLOURS = { pass: 'green', fail: 'red', not_reached: 'gray', not_applicable: 'gray' } as const
 const SEVERITIES = { error: 0, warning: 1, info: 2 } as const
 
@@ -291,8 +316,14 @@ function rowOf(call: ToolCall, choice: number | undefined): string[] {
     state,
     code ?? 'released',
     bytesText(utf8Length(argumentsText)),
-    WHOLENESS[createWholenessScanner().push(argumentsText)],
+    wholenessOf(call),
   ]
+}
+
+function wholenessOf({ code, argumentsText, parsedArguments, repairs }: ToolCall): string {
+  // JSON text can't hold itself as a string: only the input of a custom tool, which is no JSON, is parsed to this.
+  if (parsedArguments?.['input'] === argumentsText) return 'free text'
+  return code === null && repairs !== undefined ? 'repaired' : WHOLENESS[createWholenessScanner().push(argumentsText)]
 }
 
 const WHOLENESS = { empty: 'empty', partial: 'cut', whole: 'yes', trailing: 'too much', invalid: 'not JSON' } as const

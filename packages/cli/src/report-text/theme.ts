@@ -8,6 +8,8 @@ type Colour = 'green' | 'yellow' | 'red' | 'gray' | 'bold'
 export interface Theme {
   readonly marks: Readonly<Record<RungState, string>>
   readonly warning: string
+  /** In the place of the pass mark in a headline: an accepted outcome with something wrong all the same. */
+  readonly caution: string
   readonly info: string
   readonly separator: string
   readonly columns: number
@@ -20,12 +22,14 @@ const MIN_COLUMNS = 60
 const UNICODE = {
   marks: { pass: '✓', fail: '✗', not_reached: '–', not_applicable: '·' },
   warning: '!',
+  caution: '!',
   info: '·',
   separator: ' · ',
 }
 const ASCII = {
   marks: { pass: 'ok', fail: 'FAIL', not_reached: '-', not_applicable: '.' },
   warning: '!',
+  caution: 'warn',
   info: '.',
   separator: ', ',
 }

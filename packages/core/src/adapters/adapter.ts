@@ -1,3 +1,4 @@
+import type { ArgumentRepair } from '../chunk/argument-repair.ts'
 import type { DiagnosticCode } from '../chunk/diagnostic.ts'
 import type { StreamChunk } from '../chunk/chunk.ts'
 import type { ServerSentEvent } from '../sse/event.ts'
@@ -20,7 +21,7 @@ export interface StreamAdapter {
   /** Must a finish reason be seen for a clean end? */
   readonly finishReason: Evidence
   /** Named argument repairs this profile asks for; none by default. */
-  readonly repairs: readonly string[]
+  readonly repairs: readonly ArgumentRepair[]
   /** Starts one response. */
   open(context: AdapterContext): AdapterMachine
 }

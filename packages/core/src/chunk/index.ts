@@ -1,3 +1,5 @@
+export { ARGUMENT_REPAIRS } from './argument-repair.ts'
+export type { ArgumentRepair } from './argument-repair.ts'
 export type { CallConflict, StreamChunk, ToolCallDelta } from './chunk.ts'
 export type { BlockStatus, ContentBlock, ContentBlockType, TextBlock, ToolCallBlock } from './content-block.ts'
 export { DIAGNOSTIC_CODES } from './diagnostic.ts'

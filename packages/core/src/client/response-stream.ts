@@ -2,6 +2,7 @@ import type { StreamEvent } from '../chunk/stream-event.ts'
 import type { EndCause, StreamEngine } from '../engine/stream-engine.ts'
 import { readerOf } from './byte-source.ts'
 import type { ByteReader } from './byte-source.ts'
+import { endCauseOf, isNetworkError, rootCauseOf } from './network-error.ts'
 
 export interface ResponseStreamOptions {
   /** Cancels the request and ends the stream as `cancelled`. */
@@ -12,10 +13,13 @@ export interface ResponseStreamOptions {
 
 /**
  * Drives an engine from a `fetch`: feeds it the head and the reads, keeps its timers, and stops reading once it has ended.
- * `request` gets a signal that it must pass to `fetch`. What goes wrong becomes the engine's one terminal event; nothing is
- * thrown. Leaving the loop early cancels the request; the report then says `cancelled`.
+ * `request` gets a signal that it must pass to `fetch`. What goes wrong on the network becomes the engine's one terminal event.
+ * Leaving the loop early cancels the request; the report then says `cancelled`. One engine reads one response.
  *
  * Nothing is read while the consumer is at work on an event, so that time is on no timer and in no timing of the report.
+ *
+ * @throws TypeError for an engine that was used before, or a `request` that gives no fresh Response; and whatever `request` throws
+ * that is no network error, for a mistake in it would fail again in every retry
  */
 export async function* streamResponse(
   engine: StreamEngine,
@@ -29,45 +33,46 @@ export async function* streamResponse(
   const abort = new AbortController()
   let reader: ByteReader | undefined
   let cause: EndCause | undefined
+  let detail: string | undefined
   const stop = (why: EndCause): void => {
     cause ??= why
     abort.abort()
     void reader?.cancel().catch(() => {})
   }
   const onAbort = (): void => stop('aborted')
-  options.signal?.addEventListener('abort', onAbort, { once: true })
   engine.start(now())
+  options.signal?.addEventListener('abort', onAbort, { once: true })
   const watchdog = createWatchdog(engine, now, () => stop('timeout'))
   let left = true
   try {
     if (options.signal?.aborted === true) stop('aborted')
-    else {
-      watchdog.arm()
-      const response = await request(abort.signal)
+    else watchdog.arm()
+    const response = cause === undefined ? await headOf(request, abort.signal) : undefined
+    if (response !== undefined) {
       engine.response({ status: response.status, headers: [...response.headers] }, now(), Date.now())
       watchdog.arm()
-      if (response.body !== null) {
-        reader = readerOf(response.body)
-        for (;;) {
-          const { done, value: bytes } = await reader.read()
-          if (done === true || bytes === undefined || cause !== undefined) break
-          const events = engine.push(bytes, now())
-          if (events.length > 0) {
-            watchdog.pause()
-            const from = clock()
-            yield* events
-            heldMs += clock() - from
-          }
-          if (engine.ended) break
-          watchdog.arm()
-        }
+      if (response.body !== null) reader = readerOf(response.body)
+    }
+    while (reader !== undefined) {
+      const { done, value: bytes } = await reader.read()
+      if (done === true || bytes === undefined || cause !== undefined) break
+      const events = engine.push(bytes, now())
+      if (events.length > 0) {
+        watchdog.pause()
+        const from = clock()
+        yield* events
+        heldMs += clock() - from
       }
+      if (engine.ended) break
+      watchdog.arm()
     }
     left = false
   } catch (error) {
+    if (cause === undefined && reader === undefined && !isNetworkError(error)) throw error
     left = false
     // Without a response head there was no body that could have been cut.
-    cause ??= reader === undefined ? 'error' : causeOf(error)
+    cause ??= reader === undefined ? 'error' : endCauseOf(error)
+    detail = rootCauseOf(error)
   } finally {
     watchdog.stop()
     options.signal?.removeEventListener('abort', onAbort)
@@ -76,7 +81,30 @@ export async function* streamResponse(
     void reader?.cancel().catch(() => {})
     if (left) engine.end('aborted', now())
   }
-  yield* engine.end(cause ?? 'eof', now())
+  yield* engine.end(cause ?? 'eof', now(), detail)
+}
+
+/** Waits for the head, but not longer than for the abort: a `request` need not heed its signal. */
+async function headOf(
+  request: (signal: AbortSignal) => Promise<Response>,
+  signal: AbortSignal,
+): Promise<Response | undefined> {
+  let release = (): void => {}
+  const aborted = new Promise<undefined>((resolve) => {
+    release = () => resolve(undefined)
+    signal.addEventListener('abort', release, { once: true })
+  })
+  try {
+    const response = await Promise.race([request(signal), aborted])
+    if (signal.aborted) return undefined
+    if (typeof response?.status !== 'number' || typeof response.headers?.get !== 'function') {
+      throw new TypeError('streamResponse: the request function must resolve to a Response, as fetch does')
+    }
+    if (response.bodyUsed) throw new TypeError('streamResponse: the body of this Response was read before')
+    return response
+  } finally {
+    signal.removeEventListener('abort', release)
+  }
 }
 
 interface Watchdog {
@@ -118,12 +146,4 @@ function createWatchdog(engine: StreamEngine, now: () => number, fire: () => voi
     },
     stop: () => clearTimeout(timer),
   }
-}
-
-/** undici says `terminated` for a body that ended too early, with the socket's own error as its cause (fault F002). */
-function causeOf(error: unknown): EndCause {
-  const inner = error instanceof Error ? error.cause : undefined
-  const code = typeof inner === 'object' && inner !== null && 'code' in inner ? inner.code : undefined
-  if (code === 'UND_ERR_SOCKET') return 'cut'
-  return code === 'ECONNRESET' || code === 'EPIPE' ? 'reset' : 'error'
 }

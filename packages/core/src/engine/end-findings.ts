@@ -10,12 +10,14 @@ import { looksLikeThinking, looksLikeToolCall } from './leaked-markup.ts'
 import { headerOf } from './response-head.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { Timeline } from './timeline.ts'
+import type { ToolCallMachine } from '../tool-call/machine.ts'
 
 type Note = (code: DiagnosticCode, detail?: string) => void
 
 export interface EndedResponse {
   readonly snapshot: StreamSnapshot
   readonly choices: ChoiceBoard
+  readonly calls: ToolCallMachine
   readonly machine: AdapterMachine
   readonly adapter: StreamAdapter
   readonly request: RequestFacts
@@ -24,7 +26,7 @@ export interface EndedResponse {
 
 /** Findings that only the end of a response can show. A finish of `stop` with calls is promoted here (fault F091). */
 export function noteChoices(response: EndedResponse, note: Note): void {
-  const { snapshot, choices, machine, adapter, request, usage } = response
+  const { snapshot, choices, calls, machine, adapter, request, usage } = response
   const finished = choices.list().filter(({ finish }) => finish !== undefined)
   const terminal = machine.ended || machine.wholeCompletion
   if (!terminal && adapter.sentinel === 'required' && finished.length > 0) note('missing_sentinel')
@@ -43,8 +45,9 @@ export function noteChoices(response: EndedResponse, note: Note): void {
       if (!hasCalls && looksLikeToolCall(text.text)) note('tool_call_in_text')
     }
     const { finish } = state
-    if (hasCalls && finish?.reason === 'stop') {
-      note('finish_reason_mismatch', `"${finish.raw}" with tool calls is read as tool calls`)
+    const refused = blocks.some((block) => block.type === 'refusal')
+    if (finish?.reason === 'stop' && !refused && calls.calls(index).some(({ state: at }) => at === 'complete')) {
+      note('finish_reason_mismatch', `"${clip(finish.raw ?? '', 60)}" with tool calls is read as tool calls`)
       state.finish = { reason: 'tool-calls', raw: finish.raw }
     } else if (!hasCalls && finish?.reason === 'tool-calls') note('finish_without_calls')
   }

@@ -3,7 +3,7 @@ import type { StreamAccumulator } from '../accumulate/accumulator.ts'
 import type { StreamSnapshot } from '../accumulate/snapshot.ts'
 import { AdapterOutput } from '../adapters/adapter.ts'
 import type { AdapterMachine } from '../adapters/adapter.ts'
-import type { StreamChunk } from '../chunk/chunk.ts'
+import type { StreamChunk, ToolCallDelta } from '../chunk/chunk.ts'
 import type { DiagnosticCode } from '../chunk/diagnostic.ts'
 import type { Retryable, StreamFault } from '../chunk/fault.ts'
 import { DEFAULT_LIMITS } from '../chunk/limits.ts'
@@ -12,16 +12,17 @@ import type { Outcome } from '../chunk/outcome.ts'
 import type { RequestFacts } from '../chunk/request-facts.ts'
 import type { StreamEvent } from '../chunk/stream-event.ts'
 import type { TokenUsage } from '../chunk/usage.ts'
+import { clip } from '../json/clip.ts'
 import { utf8Length } from '../json/utf8-length.ts'
 import type { ServerSentEvent } from '../sse/event.ts'
 import { ToolCallMachine } from '../tool-call/machine.ts'
 import type { CallSnapshot } from '../tool-call/record.ts'
-import { ARGUMENT_REPAIRS } from '../tool-call/repair.ts'
-import type { ArgumentRepair } from '../tool-call/repair.ts'
+import { ARGUMENT_REPAIRS } from '../chunk/argument-repair.ts'
+import type { ArgumentRepair } from '../chunk/argument-repair.ts'
 import { BodyReader } from './body.ts'
 import { ChoiceBoard } from './choice-board.ts'
 import type { ChoiceState } from './choice-board.ts'
-import { DEFAULT_TIMEOUTS } from './deadlines.ts'
+import { DEFAULT_TIMEOUTS, REASONING_TIMEOUTS } from './deadlines.ts'
 import type { Deadline } from './deadlines.ts'
 import { DiagnosticLog } from './diagnostics.ts'
 import type { Position } from './diagnostics.ts'
@@ -90,13 +91,15 @@ class Engine implements StreamEngine {
   #fault: StreamFault | undefined
   #outcome: Outcome | undefined
   #cause: EndCause | undefined
+  #transportDetail: string | undefined
 
   constructor(options: StreamEngineOptions) {
+    checkOptions(options)
     const { adapter, request = {}, limits, timeouts, offsets = true, attempt = 1, idSeed = '' } = options
     this.#options = options
     this.#request = request
     this.#limits = { ...DEFAULT_LIMITS, ...limits }
-    this.#timeline = new Timeline({ ...DEFAULT_TIMEOUTS, ...timeouts })
+    this.#timeline = new Timeline(timeouts === 'reasoning' ? REASONING_TIMEOUTS : { ...DEFAULT_TIMEOUTS, ...timeouts })
     const note = (code: DiagnosticCode, detail?: string): void => this.#note(code, detail)
     this.#output = new AdapterOutput(note)
     this.#body = new BodyReader({ maxEventBytes: this.#limits.eventBytes, offsets })
@@ -111,6 +114,9 @@ class Engine implements StreamEngine {
   }
 
   start(atMs: number): void {
+    if (this.#timeline.started || this.#cause !== undefined) {
+      throw new TypeError('this engine has already read a response; create one for each request and attempt')
+    }
     this.#timeline.start(atMs)
   }
 
@@ -137,15 +143,17 @@ class Engine implements StreamEngine {
     return events
   }
 
-  end(cause: EndCause, atMs?: number): readonly StreamEvent[] {
+  end(cause: EndCause, atMs?: number, detail?: string): readonly StreamEvent[] {
     if (this.#cause !== undefined) return NO_EVENTS
     this.#cause = cause
+    this.#transportDetail = detail
     if (atMs !== undefined) this.#timeline.now = atMs
     const events = this.#begin()
     if (this.ended) this.#endAfterEnd(cause)
     else if (cause === 'aborted') this.#fail(cancelled())
     else if (this.#errorBody !== undefined) this.#failByStatus(this.#errorBody.text())
-    else if ((cause === 'error' || cause === 'reset') && this.#neverConnected()) this.#fail(notConnected())
+    else if ((cause === 'error' || cause === 'reset') && this.#neverConnected())
+      this.#fail(notConnected(this.#transportDetail))
     else this.#endOfBody(cause)
     return events
   }
@@ -325,6 +333,10 @@ class Engine implements StreamEngine {
       this.#fail({ ...chunk.error, ...this.#position(), retryable: this.#lowered(chunk.error.retryable) })
       return
     }
+    if (chunk.type === 'tool-call-delta') {
+      this.#takeCall(chunk)
+      return
+    }
     this.#accumulator.push(chunk)
     const events = this.#events
     switch (chunk.type) {
@@ -341,16 +353,8 @@ class Engine implements StreamEngine {
         events.push({ type: 'refusal_delta', choice: chunk.choice ?? 0, block: chunk.index, text: chunk.text })
         this.#outputCame()
         break
-      case 'tool-call-delta': {
-        const bytes = utf8Length(chunk.argumentsDelta)
-        this.#argumentBytes += bytes
-        this.#timeline.arguments(chunk.id, bytes)
-        this.#outputCame()
-        this.#pushCall(chunk)
-        break
-      }
       case 'block-end':
-        this.#pushCall(chunk)
+        this.#endBlock(chunk)
         break
       case 'start': {
         const { id, model } = chunk
@@ -376,7 +380,22 @@ class Engine implements StreamEngine {
     }
   }
 
-  #pushCall(chunk: StreamChunk): void {
+  #takeCall(chunk: ToolCallDelta): void {
+    const bytes = utf8Length(chunk.argumentsDelta)
+    this.#timeline.arguments(chunk.id, bytes)
+    this.#outputCame()
+    const fault = this.#calls.push(chunk, this.#events)
+    if (fault === undefined) {
+      this.#argumentBytes += bytes
+      this.#accumulator.push(chunk)
+      return
+    }
+    // Arguments that are too long are kept nowhere; the call that they were for is still shown.
+    this.#accumulator.push({ ...chunk, argumentsDelta: '' })
+    this.#fail({ ...fault, ...this.#position() })
+  }
+
+  #endBlock(chunk: StreamChunk): void {
     const fault = this.#calls.push(chunk, this.#events)
     if (fault !== undefined) this.#fail({ ...fault, ...this.#position() })
   }
@@ -418,7 +437,15 @@ class Engine implements StreamEngine {
     const { adapter, policy = 'compat', batch = 'all' } = this.#options
     const snapshot = this.#accumulator.snapshot()
     noteChoices(
-      { snapshot, choices: this.#choices, machine: this.#machine, adapter, request: this.#request, usage: this.#usage },
+      {
+        snapshot,
+        choices: this.#choices,
+        calls: this.#calls,
+        machine: this.#machine,
+        adapter,
+        request: this.#request,
+        usage: this.#usage,
+      },
       (code, detail) => this.#note(code, detail),
     )
     const outcome = this.#choices.judge(
@@ -468,7 +495,7 @@ class Engine implements StreamEngine {
       ...(state !== undefined && { choice: state.index }),
       message:
         code === 'upstream_error'
-          ? `the provider gave up: finish_reason is ${JSON.stringify(state?.finish?.raw)}; a new attempt may succeed`
+          ? `the provider gave up: finish_reason is "${clip(state?.finish?.raw ?? '', 80)}"; a new attempt may succeed`
           : `arguments in choice ${state?.index} had to be repaired, which the strict policy does not allow; use policy "compat" or ask again`,
     }
   }
@@ -478,6 +505,7 @@ class Engine implements StreamEngine {
     if (this.#cause === undefined && !aborted) return { ...noFinishReason(this.#retryable()), ...this.#position() }
     return incomplete({
       cause: this.#cause ?? 'eof',
+      detail: this.#transportDetail,
       events: this.#eventCount,
       // Ended by its terminal signal, the body may have been read further than that.
       bytes: this.#cause === undefined ? (this.#eventOffset ?? 0) : this.#body.bytes,
@@ -550,11 +578,23 @@ function sameUsage(a: TokenUsage | undefined, b: TokenUsage): boolean {
   )
 }
 
-function checkRepairs(names: readonly string[]): readonly ArgumentRepair[] {
+function checkOptions({ adapter, policy, batch }: StreamEngineOptions): void {
+  if (typeof adapter?.open !== 'function') {
+    throw new TypeError('createStreamEngine: adapter is missing; pass chatCompletions() or another adapter')
+  }
+  if (policy !== undefined && policy !== 'compat' && policy !== 'strict') {
+    throw new TypeError(`createStreamEngine: unknown policy "${String(policy)}"; known are compat and strict`)
+  }
+  if (batch !== undefined && batch !== 'all' && batch !== 'each') {
+    throw new TypeError(`createStreamEngine: unknown batch "${String(batch)}"; known are all and each`)
+  }
+}
+
+function checkRepairs(names: readonly ArgumentRepair[]): readonly ArgumentRepair[] {
   for (const name of names) {
-    if (!(ARGUMENT_REPAIRS as readonly string[]).includes(name)) {
+    if (!ARGUMENT_REPAIRS.includes(name)) {
       throw new TypeError(`unknown repair "${name}"; known are ${ARGUMENT_REPAIRS.join(', ')}`)
     }
   }
-  return names as readonly ArgumentRepair[]
+  return names
 }

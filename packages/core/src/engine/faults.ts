@@ -1,4 +1,5 @@
 import type { FaultCode, Retryable, StreamFault } from '../chunk/fault.ts'
+import { clip } from '../json/clip.ts'
 import type { TimeoutCode } from './deadlines.ts'
 import type { EndCause } from './stream-engine.ts'
 
@@ -29,13 +30,12 @@ export function cancelled(): StreamFault {
   }
 }
 
-export function notConnected(): StreamFault {
+export function notConnected(detail: string | undefined): StreamFault {
   return {
     code: 'connect_failed',
     phase: 'connect',
     retryable: 'yes',
-    message:
-      'no answer came: the connection failed before a response head; check the address, the port and the network',
+    message: `no answer came: the connection failed before a response head${said(detail)}; check the address, the port and the network`,
   }
 }
 
@@ -115,6 +115,8 @@ export function noFinishReason(retryable: Retryable): StreamFault {
 
 export interface WhereItEnded {
   readonly cause: EndCause
+  /** What the transport says of it. */
+  readonly detail: string | undefined
   readonly events: number
   /** Length of the body. */
   readonly bytes: number
@@ -134,9 +136,13 @@ export function incomplete(where: WhereItEnded): StreamFault {
     offset: where.bytes,
     ...(where.events > 0 && { event: where.events }),
     message: where.abortedByProvider
-      ? `the provider aborted the answer (finish_reason "${where.finishRaw}") ${place}; ask again`
-      : `${ENDINGS[where.cause]} ${place} without ${missing}; what was received is kept, ask again`,
+      ? `the provider aborted the answer (finish_reason "${clip(where.finishRaw ?? '', 80)}") ${place}; ask again`
+      : `${ENDINGS[where.cause]}${said(where.detail)} ${place} without ${missing}; what was received is kept, ask again`,
   }
+}
+
+function said(detail: string | undefined): string {
+  return detail === undefined ? '' : ` (${detail})`
 }
 
 const ENDINGS: Readonly<Record<EndCause, string>> = {
@@ -148,7 +154,7 @@ const ENDINGS: Readonly<Record<EndCause, string>> = {
   error: 'the transport failed',
 }
 
-const REASONING_HINT = 'for a model that thinks for minutes use the preset "reasoning"'
+const REASONING_HINT = 'for a model that thinks for minutes use the preset timeouts: "reasoning"'
 
 const TIMERS: Readonly<Record<TimeoutCode, { readonly phase: StreamFault['phase']; readonly message: string }>> = {
   connect_timeout: {

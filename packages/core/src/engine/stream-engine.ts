@@ -17,7 +17,8 @@ export interface StreamEngineOptions {
   /** What is known of the request; arms the checks that need it. */
   readonly request?: RequestFacts
   readonly limits?: Partial<StreamLimits>
-  readonly timeouts?: Partial<Timeouts>
+  /** `'reasoning'` is the preset for models that think for minutes before they speak: {@link REASONING_TIMEOUTS}. */
+  readonly timeouts?: Partial<Timeouts> | 'reasoning'
   /** Default `compat`. */
   readonly policy?: Policy
   /** `all` (default): one call that is not ready holds its siblings. */
@@ -39,13 +40,20 @@ export interface StreamEngineOptions {
  * Clock readings are milliseconds of any monotonic clock, the same for all calls; leave them out and nothing is timed.
  */
 export interface StreamEngine {
-  /** The request is on its way. */
+  /**
+   * The request is on its way.
+   *
+   * @throws TypeError when it was started before: an engine reads one response
+   */
   start(atMs: number): void
   /** The response head is here. `nowMs` (since 1970) makes a `Retry-After` date readable. */
   response(head: ResponseHead, atMs?: number, nowMs?: number): void
   push(bytes: Uint8Array, atMs?: number): readonly StreamEvent[]
-  /** The transport ended. For `timeout` the deadline that had passed names the code. */
-  end(cause: EndCause, atMs?: number): readonly StreamEvent[]
+  /**
+   * The transport ended. For `timeout` the deadline that had passed names the code. `detail` is what the transport says of it
+   * (`ECONNREFUSED`) and goes into the message.
+   */
+  end(cause: EndCause, atMs?: number, detail?: string): readonly StreamEvent[]
   /** Which timer fires next; undefined after the end or without a clock. */
   deadline(): Deadline | undefined
   /** The terminal event was given out: stop reading. */

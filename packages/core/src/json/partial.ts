@@ -421,7 +421,7 @@ class PartialDocument {
     if (!mayEndNumber(this.#numberState)) return ~at
     // What stands here is judged next: it delimits the number or makes the document invalid.
     this.#undelimited = new PartialNumber(this.#number)
-    this.#next = this.#open.length === 0 ? END : AFTER
+    this.#next = AFTER
     return at
   }
 

@@ -5,7 +5,7 @@ import type { StrictResult } from '../json/strict.ts'
 import { isJsonObject } from '../json/value.ts'
 import type { JsonObject, JsonValue } from '../json/value.ts'
 import { repairArguments } from './repair.ts'
-import type { ArgumentRepair } from './repair.ts'
+import type { ArgumentRepair } from '../chunk/argument-repair.ts'
 
 export type ArgumentsResult =
   | { readonly ok: true; readonly value: JsonObject; readonly repair?: ArgumentRepair; readonly empty?: true }

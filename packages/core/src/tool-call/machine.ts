@@ -9,7 +9,7 @@ import { readArguments } from './arguments.ts'
 import { isDuplicate } from './duplicate.ts'
 import { snapshotOf } from './record.ts'
 import type { CallRecord, CallSnapshot } from './record.ts'
-import type { ArgumentRepair } from './repair.ts'
+import type { ArgumentRepair } from '../chunk/argument-repair.ts'
 import { mayMove } from './state.ts'
 import type { CallState } from './state.ts'
 

@@ -1,6 +1,6 @@
 import type { FaultCode, Phase } from '../chunk/fault.ts'
 import type { JsonObject } from '../json/value.ts'
-import type { ArgumentRepair } from './repair.ts'
+import type { ArgumentRepair } from '../chunk/argument-repair.ts'
 import type { CallState } from './state.ts'
 
 /** One call as the machine keeps it. Raw text is kept for ever; it is what is hashed, shown and sent back. */

@@ -1,33 +1,15 @@
+import type { ArgumentRepair } from '../chunk/argument-repair.ts'
 import { escapeControls } from '../json/escape-controls.ts'
 import { readStrict } from '../json/strict.ts'
 import { isJsonObject } from '../json/value.ts'
 import { createWholenessScanner } from '../json/wholeness.ts'
 
 /**
- * Repairs of argument text, each by name. None is on by default: a profile asks for them, they are looked at only when the
- * text as it came does not parse, they are tried in the order in which they were asked for, and a call that was repaired
- * says so in its event and in the report. The executor validates the result against the tool's schema like any other.
+ * The repaired text, or undefined when this repair does not apply. `fragments` are the pieces as they came.
+ *
+ * Repairs are looked at only when the text as it came does not parse, they are tried in the order in which they were asked for, and a
+ * call that was repaired says so in its event and in the report. The executor validates the result against the tool's schema.
  */
-export const ARGUMENT_REPAIRS = [
-  /** Every fragment repeated the ones before it; the last one is taken (fault F039). */
-  'cumulative',
-  /** The whole document was sent again at the end (fault F041). */
-  'repeated',
-  /** A JSON string that holds the document (fault F044). */
-  'double-encoded',
-  /** Template tokens or prose after the document; the first document is taken (fault F055). */
-  'trailing-data',
-  /** One closing bracket too many (fault F050). */
-  'extra-brackets',
-  /** The closing brackets are missing, and no string is open (fault F050). */
-  'missing-brackets',
-  /** Raw control characters inside strings (fault F056). */
-  'control-characters',
-] as const
-
-export type ArgumentRepair = (typeof ARGUMENT_REPAIRS)[number]
-
-/** The repaired text, or undefined when this repair does not apply. `fragments` are the pieces as they came. */
 export function repairArguments(
   repair: ArgumentRepair,
   text: string,

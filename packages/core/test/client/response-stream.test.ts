@@ -34,6 +34,26 @@ async function stream(
   return { events, last: events.at(-1), engine }
 }
 
+/** The connection breaks once the text is here: of one that broke, `fetch` of Bun drops what has not been read yet. */
+async function streamUntilText(
+  answer: (response: ServerResponse) => void,
+  breakOff: (response: ServerResponse) => void,
+): Promise<{ last: StreamEvent | undefined; engine: StreamEngine }> {
+  let open: ServerResponse | undefined
+  const { url } = await serve((response) => {
+    open = response
+    answer(response)
+  })
+  const engine = engineOf()
+  const events: StreamEvent[] = []
+  for await (const event of streamResponse(engine, (signal) => fetch(url, { signal }))) {
+    events.push(event)
+    if (event.type === 'text_delta') breakOff(open!)
+  }
+  expect(events.map(({ type }) => type)).toEqual(['stream_started', 'text_delta', expect.any(String)])
+  return { last: events.at(-1), engine }
+}
+
 describe('a response that ends well', { timeout: 30_000 }, () => {
   test('gives its events, and a report with times and counts', async () => {
     const { url } = await serve((response) => {
@@ -103,26 +123,6 @@ describe('a response that ends well', { timeout: 30_000 }, () => {
 })
 
 describe('a response that breaks', { timeout: 30_000 }, () => {
-  /** The connection breaks once the text is here: of one that broke, `fetch` of Bun drops what has not been read yet. */
-  async function streamUntilText(
-    answer: (response: ServerResponse) => void,
-    breakOff: (response: ServerResponse) => void,
-  ): Promise<{ last: StreamEvent | undefined; engine: StreamEngine }> {
-    let open: ServerResponse | undefined
-    const { url } = await serve((response) => {
-      open = response
-      answer(response)
-    })
-    const engine = engineOf()
-    const events: StreamEvent[] = []
-    for await (const event of streamResponse(engine, (signal) => fetch(url, { signal }))) {
-      events.push(event)
-      if (event.type === 'text_delta') breakOff(open!)
-    }
-    expect(events.map(({ type }) => type)).toEqual(['stream_started', 'text_delta', expect.any(String)])
-    return { last: events.at(-1), engine }
-  }
-
   test('by a reset keeps what came', async () => {
     const { last, engine } = await streamUntilText(
       (response) => {
@@ -157,15 +157,56 @@ describe('a response that breaks', { timeout: 30_000 }, () => {
     expect(last).toMatchObject({ type: 'stream_error', code: 'connect_failed', phase: 'connect', retryable: 'yes' })
   })
 
-  test('by a request that throws at once', async () => {
-    const engine = engineOf()
-    const events = await collect(
-      streamResponse(engine, () => {
+  test('says what the network said', async () => {
+    const { last } = await stream(await closedPort())
+    expect(last).toMatchObject({ message: expect.stringMatching(/\(.+\)/) as string })
+  })
+})
+
+describe('a mistake of the caller', () => {
+  const used = async (): Promise<Response> => {
+    const response = new Response('data: [DONE]\n\n')
+    await response.text()
+    return response
+  }
+
+  test.each<{ name: string; request: () => Promise<Response>; message: RegExp }>([
+    {
+      name: 'a request that throws',
+      request: () => {
         throw new TypeError('no such header')
-      }),
-    )
-    expect(events).toHaveLength(1)
-    expect(events[0]).toMatchObject({ type: 'stream_error' })
+      },
+      message: /no such header/,
+    },
+    { name: 'no address', request: () => fetch('not a url'), message: /URL|url/ },
+    {
+      name: 'nothing',
+      request: () => Promise.resolve(undefined as unknown as Response),
+      message: /must resolve to a Response/,
+    },
+    { name: 'a body that was read', request: used, message: /was read before/ },
+  ])('$name is thrown, and is no network error', async ({ request, message }) => {
+    const engine = engineOf()
+    await expect(collect(streamResponse(engine, request))).rejects.toThrow(message)
+    expect(engine.report()).toMatchObject({ outcome: 'cancelled' })
+  })
+
+  test('an engine that was used before', async () => {
+    const engine = engineOf()
+    const request = (): Promise<Response> => Promise.resolve(new Response('data: [DONE]\n\n'))
+    await collect(streamResponse(engine, request))
+    await expect(collect(streamResponse(engine, request))).rejects.toThrow(/create one for each request/)
+  })
+
+  test('a request that heeds no signal does not hold up a cancel or a timer', async () => {
+    const deaf = (): Promise<Response> => new Promise(() => {})
+    const abort = new AbortController()
+    abort.abort()
+    expect(await collect(streamResponse(engineOf(), deaf, { signal: abort.signal }))).toMatchObject([
+      { code: 'cancelled' },
+    ])
+    const engine = createStreamEngine({ adapter: chatCompletions(), timeouts: { connectMs: 5 } })
+    expect(await collect(streamResponse(engine, deaf))).toMatchObject([{ code: 'connect_timeout' }])
   })
 })
 

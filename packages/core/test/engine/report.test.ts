@@ -454,7 +454,7 @@ describe('findings', () => {
 
 describe('options that cannot work', () => {
   test('an unknown repair is refused at construction', () => {
-    expect(() => engineWith({ profile: { repairs: ['magic'] } })).toThrow(TypeError)
-    expect(() => engineWith({ profile: { repairs: ['magic'] } })).toThrow(/magic.*cumulative/)
+    expect(() => engineWith({ profile: { repairs: ['magic' as 'cumulative'] } })).toThrow(TypeError)
+    expect(() => engineWith({ profile: { repairs: ['magic' as 'cumulative'] } })).toThrow(/magic.*cumulative/)
   })
 })

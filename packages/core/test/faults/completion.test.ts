@@ -87,7 +87,10 @@ describe('F096 — [DONE] without any finish reason', () => {
   })
 
   test('the strict policy takes it for incomplete', () => {
-    expect(run(sse(text('Hello'), DONE), { policy: 'strict' }).report.outcome).toBe('incomplete')
+    expect(run(sse(text('Hello'), DONE), { policy: 'strict' }).report).toMatchObject({
+      outcome: 'incomplete',
+      error: { code: 'missing_finish_reason' },
+    })
   })
 
   test('a server that never sends one is told by its profile', () => {
@@ -136,7 +139,6 @@ describe('F099 — finish reason on the first chunk, content to follow', () => {
     expect(result.report).toMatchObject({ outcome: 'failed', error: { code: 'protocol_conflict' } })
   })
 
-  // Fails today: the two seconds run from the first finish reason, whatever comes after it.
   test('the wait for [DONE] starts anew with everything that still comes', () => {
     const engine = engineFor()
     engine.start(0)

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { ArgumentRepair } from '../../src/tool-call/repair.ts'
+import type { ArgumentRepair } from '../../src/chunk/argument-repair.ts'
 import { callsOf, findingsOf, readPieces, reasoningOf, run, textOf, typesOf } from './run.ts'
 import type { Run, RunOptions } from './run.ts'
 import { DONE, bytesOf, chunk, finish, frag, fragment, sse, text, tools } from './wire.ts'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ArgumentRepair } from '../../src/tool-call/repair.ts'
-import { ARGUMENT_REPAIRS } from '../../src/tool-call/repair.ts'
+import type { ArgumentRepair } from '../../src/chunk/argument-repair.ts'
+import { ARGUMENT_REPAIRS } from '../../src/chunk/argument-repair.ts'
 import { callsOf, findingsOf, readPieces, readWhole, textOf, typesOf } from './run.ts'
 import type { Run, RunOptions } from './run.ts'
 import { DONE, bytesOf, chunk, chunkOf, finish, frag, fragment, part, sse, text, tools, usage } from './wire.ts'
@@ -530,18 +530,17 @@ describe('repairs', () => {
     )
   })
 
-  test('also where the pieces look cumulative', () => {
-    const pieces = ['{', '{"a":{', '{"a":{}}']
-    const joined = pieces.join('')
-    expect(() => JSON.parse(joined)).toThrow(SyntaxError)
-    const honest = ['1', '11', '111']
-    const body = sse(
-      frag(0, 'a', 'f', '{"n":'),
-      ...honest.map((piece) => frag(0, undefined, undefined, piece)),
-      frag(0, undefined, undefined, '}'),
-      ...end,
-    )
-    expect(callsOf(readWhole(body, { profile: { repairs: ['cumulative'] } }))).toEqual(['f({"n":111111}) ready'])
+  test.each([
+    { name: 'a number that repeats its digits', pieces: ['{"n":', '1', '11', '111', '}'], value: { n: 111_111 } },
+    { name: 'blanks that the next piece begins with', pieces: [' ', ' {"a":1}'], value: { a: 1 } },
+  ])('also where the pieces look cumulative: $name', ({ pieces, value }) => {
+    const fragments = pieces.map((piece, i) => frag(0, i === 0 ? 'a' : undefined, i === 0 ? 'f' : undefined, piece))
+    const { report } = readWhole(sse(...fragments, ...end), { profile: { repairs: ['cumulative'] } })
+    expect(report).toMatchObject({
+      outcome: 'completed',
+      diagnostics: [],
+      choices: [{ toolCalls: [{ parsedArguments: value, code: null }] }],
+    })
   })
 
   const broken: readonly {
@@ -604,7 +603,7 @@ describe('repairs', () => {
   })
 
   test('an unknown repair is a mistake of the caller', () => {
-    expect(() => readWhole('', { profile: { repairs: ['guess'] } })).toThrow(TypeError)
+    expect(() => readWhole('', { profile: { repairs: ['guess' as 'cumulative'] } })).toThrow(TypeError)
   })
 })
 

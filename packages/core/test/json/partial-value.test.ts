@@ -66,6 +66,12 @@ describe('string', () => {
     }
   })
 
+  test('the next string starts anew', () => {
+    const array = nodeOf('array', '["ab', 'cd"', ',"ef', 'gh')
+    const string = array.at(1)
+    expect(string?.kind === 'string' && [string.textFrom(0), string.textFrom(3)]).toEqual(['efgh', 'h'])
+  })
+
   test.each([-3, -100, 1.5, Number.NaN, Infinity, -Infinity])('textFrom(%d) is text.slice(%d)', (start) => {
     const string = nodeOf('string', '"abc', 'def', 'g')
     expect(string.textFrom(start)).toBe('abcdefg'.slice(start))

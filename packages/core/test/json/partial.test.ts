@@ -76,6 +76,9 @@ const arriving: Row[] = [
   { name: 'a high surrogate without its half', text: '["ab\\ud83dx', want: '["ab\\ud83dx' },
   { name: 'two high surrogates', text: '["ab\\ud83d\\ud83d', want: '["ab\\ud83d' },
   { name: 'a low surrogate alone', text: '["ab\\udc00', want: '["ab\\udc00' },
+  { name: 'the first high surrogate', text: '["ab\\ud800', want: '["ab' },
+  { name: 'the last high surrogate', text: '["ab\udbff', want: '["ab' },
+  { name: 'the first low surrogate', text: '["ab\udc00', want: '["ab\\udc00' },
   { name: 'the quote ends the waiting', text: '["ab\\ud83d"', want: '["ab\\ud83d"' },
 
   { name: 'a digit is held back', text: '[1', want: '[' },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readArguments } from '../../src/tool-call/arguments.ts'
 import type { ArgumentsOptions } from '../../src/tool-call/arguments.ts'
-import type { ArgumentRepair } from '../../src/tool-call/repair.ts'
+import type { ArgumentRepair } from '../../src/chunk/argument-repair.ts'
 
 const PLAIN: ArgumentsOptions = { maxDepth: 128, repairs: [], fragments: [] }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { ARGUMENT_REPAIRS, repairArguments } from '../../src/tool-call/repair.ts'
-import type { ArgumentRepair } from '../../src/tool-call/repair.ts'
+import { ARGUMENT_REPAIRS } from '../../src/chunk/argument-repair.ts'
+import { repairArguments } from '../../src/tool-call/repair.ts'
+import type { ArgumentRepair } from '../../src/chunk/argument-repair.ts'
 
 interface Row {
   readonly repair: ArgumentRepair

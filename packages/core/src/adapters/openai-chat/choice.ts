@@ -79,7 +79,7 @@ export class ChatChoice {
   /** Gives a fragment to the call it belongs to. Returns false when there are too many calls. */
   tool(fragment: ToolFragment, afterSibling: boolean, invalidUtf8: boolean, out: AdapterOutput): boolean {
     this.hasContent = true
-    const hasArguments = fragment.argumentsDelta.trim() !== ''
+    const hasArguments = !isBlank(fragment.argumentsDelta)
     const match = this.calls.resolve({
       index: fragment.index,
       id: fragment.id,
@@ -186,4 +186,9 @@ export class ChatChoice {
       out.note('cumulative_text')
     this.#previousText = text
   }
+}
+
+/** White space only; decided by the first character of nearly every text, without making another string. */
+function isBlank(text: string): boolean {
+  return text.length === 0 || (text.charCodeAt(0) <= 0x20 && text.trim() === '')
 }

@@ -1,3 +1,4 @@
+import type { ArgumentRepair } from '../../chunk/argument-repair.ts'
 import type { FinishReason } from '../../chunk/finish-reason.ts'
 import type { Evidence } from '../adapter.ts'
 
@@ -21,5 +22,5 @@ export interface ChatProfile {
   /** Text between `<think>` and `</think>` is reasoning (fault F047). Default false. */
   readonly thinkTags?: boolean
   /** Named argument repairs, tried in this order on a call that does not parse. Default none. */
-  readonly repairs?: readonly string[]
+  readonly repairs?: readonly ArgumentRepair[]
 }
