@@ -7,6 +7,15 @@ import { createEventStreamParser } from '../../packages/core/dist/sse/index.js'
 import { exponent, median, onCpuMs } from '../measure.js'
 import { makeWire } from '../wires/make.js'
 
+function* readsOf(body) {
+  for (let from = 0; from < body.length; from += 16384) yield body.subarray(from, from + 16384)
+}
+
+function heapMiB() {
+  globalThis.gc?.()
+  return process.memoryUsage().heapUsed / 1048576
+}
+
 const SIZES = [1000, 2000, 4000, 8000, 16_000, 32_000]
 
 /** Cost of a job at growing sizes: median of a few runs each, sizes alternated. */
@@ -81,19 +90,16 @@ export async function measureHugeEvent() {
       return [mb, body]
     }),
   )
-  const reads = function* (body) {
-    for (let from = 0; from < body.length; from += 16384) yield body.subarray(from, from + 16384)
-  }
   const ours = await growth(sizes, (mb) => {
     const parser = createEventStreamParser({ maxEventBytes: 64 * 1024 * 1024 })
     let length = 0
-    for (const read of reads(bodies.get(mb))) for (const event of parser.push(read)) length += event.data.length
+    for (const read of readsOf(bodies.get(mb))) for (const event of parser.push(read)) length += event.data.length
     if (length !== mb * 1024 * 1024 - 8) throw new Error('wrong event')
   })
   const decoder = new TextDecoder()
   const limit = await growth(sizes, (mb) => {
     const parts = []
-    for (const read of reads(bodies.get(mb))) {
+    for (const read of readsOf(bodies.get(mb))) {
       const text = decoder.decode(read)
       if (text.indexOf('\n') < 0 || text.length > 0) parts.push(text)
     }
@@ -145,12 +151,8 @@ export function measureFlatHeap() {
   const read = new Uint8Array(line.length * 200)
   for (let i = 0; i < 200; i++) read.set(line, i * line.length)
   const engine = createStreamEngine({ adapter: chatCompletions() })
-  const heap = () => {
-    globalThis.gc?.()
-    return process.memoryUsage().heapUsed / 1048576
-  }
   for (let i = 0; i < 500; i++) engine.push(read)
-  const before = heap()
+  const before = heapMiB()
   for (let i = 0; i < 4500; i++) engine.push(read)
-  return { events: 1_000_000, grownMiB: heap() - before }
+  return { events: 1_000_000, grownMiB: heapMiB() - before }
 }
