@@ -30,6 +30,8 @@ export function createStreamAccumulator(): StreamAccumulator {
   return new Accumulator()
 }
 
+type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
+
 class Accumulator implements StreamAccumulator {
   #choices = new Map<number, GrowingChoice>()
   #sorted: GrowingChoice[] = []
@@ -88,15 +90,14 @@ class Accumulator implements StreamAccumulator {
   snapshot(): StreamSnapshot {
     if (this.#view !== undefined) return this.#view
     const metadata = this.#metadata.view()
-    return (this.#view = {
-      version: this.#version,
-      ...(this.#id !== undefined && { id: this.#id }),
-      ...(this.#model !== undefined && { model: this.#model }),
-      choices: this.#sorted.map((choice) => choice.view()),
-      ...(this.#usage !== undefined && { usage: this.#usage }),
-      ...(metadata !== undefined && { metadata }),
-      ended: this.#ended,
-    })
+    const choices = this.#sorted.map((choice) => choice.view())
+    const view: Mutable<StreamSnapshot> = { version: this.#version, choices, ended: this.#ended }
+    if (this.#id !== undefined) view.id = this.#id
+    if (this.#model !== undefined) view.model = this.#model
+    if (this.#usage !== undefined) view.usage = this.#usage
+    if (metadata !== undefined) view.metadata = metadata
+    this.#view = view
+    return view
   }
 
   text(choice = 0): string {

@@ -105,12 +105,18 @@ export class GrowingChoice {
   view(): ChoiceSnapshot {
     if (this.#view !== undefined) return this.#view
     const metadata = this.metadata.view()
-    return (this.#view = {
-      index: this.index,
-      blocks: this.#showBlocks(),
-      ...(this.finish !== undefined && { finish: this.finish }),
-      ...(metadata !== undefined && { metadata }),
-    })
+    const { index, finish } = this
+    const blocks = this.#showBlocks()
+    this.#view =
+      finish === undefined && metadata === undefined
+        ? { index, blocks }
+        : {
+            index,
+            blocks,
+            ...(finish !== undefined && { finish }),
+            ...(metadata !== undefined && { metadata }),
+          }
+    return this.#view
   }
 
   #showBlocks(): readonly ContentBlock[] {

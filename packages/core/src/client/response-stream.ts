@@ -1,7 +1,7 @@
 import type { StreamEvent } from '../chunk/stream-event.ts'
 import type { EndCause, StreamEngine } from '../engine/stream-engine.ts'
 import { readerOf } from './byte-source.ts'
-import type { ByteReader } from './byte-source.ts'
+import type { ByteRead, ByteReader } from './byte-source.ts'
 import { endCauseOf, isNetworkError, rootCauseOf } from './network-error.ts'
 
 export interface ResponseStreamOptions {
@@ -53,8 +53,8 @@ export async function* streamResponse(
       watchdog.arm()
       if (response.body !== null) reader = readerOf(response.body)
     }
-    while (reader !== undefined) {
-      const { done, value: bytes } = await reader.read()
+    for (;;) {
+      const { done, value: bytes } = (await reader?.read()) ?? NOTHING_TO_READ
       if (done === true || bytes === undefined || cause !== undefined) break
       const events = engine.push(bytes, now())
       if (events.length > 0) {
@@ -84,14 +84,17 @@ export async function* streamResponse(
   yield* engine.end(cause ?? 'eof', now(), detail)
 }
 
+/** A response without a body is at its end. */
+const NOTHING_TO_READ: ByteRead = { done: true }
+
 /** Waits for the head, but not longer than for the abort: a `request` need not heed its signal. */
 async function headOf(
   request: (signal: AbortSignal) => Promise<Response>,
   signal: AbortSignal,
 ): Promise<Response | undefined> {
-  let release = (): void => {}
-  const aborted = new Promise<undefined>((resolve) => {
-    release = () => resolve(undefined)
+  let release: (() => void) | undefined
+  const aborted = new Promise<void>((resolve) => {
+    release = resolve
     signal.addEventListener('abort', release, { once: true })
   })
   try {
@@ -103,7 +106,7 @@ async function headOf(
     if (response.bodyUsed) throw new TypeError('streamResponse: the body of this Response was read before')
     return response
   } finally {
-    signal.removeEventListener('abort', release)
+    if (release !== undefined) signal.removeEventListener('abort', release)
   }
 }
 

@@ -163,13 +163,21 @@ describe('a response that breaks', { timeout: 30_000 }, () => {
   })
 })
 
-describe('a mistake of the caller', () => {
-  const used = async (): Promise<Response> => {
-    const response = new Response('data: [DONE]\n\n')
-    await response.text()
-    return response
-  }
+async function used(): Promise<Response> {
+  const response = new Response('data: [DONE]\n\n')
+  await response.text()
+  return response
+}
 
+function fresh(): Promise<Response> {
+  return Promise.resolve(new Response('data: [DONE]\n\n'))
+}
+
+function deaf(): Promise<Response> {
+  return new Promise(() => {})
+}
+
+describe('a mistake of the caller', () => {
   test.each<{ name: string; request: () => Promise<Response>; message: RegExp }>([
     {
       name: 'a request that throws',
@@ -193,13 +201,11 @@ describe('a mistake of the caller', () => {
 
   test('an engine that was used before', async () => {
     const engine = engineOf()
-    const request = (): Promise<Response> => Promise.resolve(new Response('data: [DONE]\n\n'))
-    await collect(streamResponse(engine, request))
-    await expect(collect(streamResponse(engine, request))).rejects.toThrow(/create one for each request/)
+    await collect(streamResponse(engine, fresh))
+    await expect(collect(streamResponse(engine, fresh))).rejects.toThrow(/create one for each request/)
   })
 
   test('a request that heeds no signal does not hold up a cancel or a timer', async () => {
-    const deaf = (): Promise<Response> => new Promise(() => {})
     const abort = new AbortController()
     abort.abort()
     expect(await collect(streamResponse(engineOf(), deaf, { signal: abort.signal }))).toMatchObject([

@@ -69,7 +69,7 @@ describe('string', () => {
   test('the next string starts anew', () => {
     const array = nodeOf('array', '["ab', 'cd"', ',"ef', 'gh')
     const string = array.at(1)
-    expect(string?.kind === 'string' && [string.textFrom(0), string.textFrom(3)]).toEqual(['efgh', 'h'])
+    expect(string?.kind === 'string' && [0, 3, -3].map((start) => string.textFrom(start))).toEqual(['efgh', 'h', 'fgh'])
   })
 
   test.each([-3, -100, 1.5, Number.NaN, Infinity, -Infinity])('textFrom(%d) is text.slice(%d)', (start) => {
