@@ -63,7 +63,7 @@ export class GrowingToolCall implements GrowingBlock {
     if (delta.name !== undefined) this.name = delta.name
     if (delta.providerCallId !== undefined) this.#providerCallId = delta.providerCallId
     if (delta.providerExecuted === true) this.#providerExecuted = true
-    if (delta.metadata !== undefined) this.#metadata = { ...this.#metadata, ...delta.metadata }
+    if (delta.metadata !== undefined) this.#metadata = Object.assign(this.#metadata ?? {}, delta.metadata)
     this.#view = undefined
   }
 
@@ -88,7 +88,7 @@ export class GrowingToolCall implements GrowingBlock {
     if (this.name !== undefined) view.name = this.name
     if (this.#providerCallId !== undefined) view.providerCallId = this.#providerCallId
     if (this.#providerExecuted) view.providerExecuted = true
-    if (this.#metadata !== undefined) view.metadata = this.#metadata
+    if (this.#metadata !== undefined) view.metadata = { ...this.#metadata }
     this.#view = view
     return view
   }

@@ -40,6 +40,8 @@ export interface AdapterMachine {
   end(out: AdapterOutput): void
   /** The wire's own terminal signal was seen. */
   readonly ended: boolean
+  /** The choices that were opened, also those that have said nothing yet. */
+  readonly choices: Iterable<number>
   /** Every choice that was opened has a finish reason; only the terminal signal is awaited. */
   readonly finished: boolean
   /** The body was one whole JSON completion, for which no terminator is due. */

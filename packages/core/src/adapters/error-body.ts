@@ -18,7 +18,7 @@ export function faultOfPayload(value: unknown, named = false): StreamFault | und
   if (isSaid(nested)) return isRecord(nested) ? faultOfRecord(nested, value) : faultOfString(textOf(nested), value)
   const groq = isRecord(value['x_groq']) ? value['x_groq']['error'] : undefined
   if (isSaid(groq)) return isRecord(groq) ? faultOfRecord(groq, value) : faultOfString(textOf(groq), value)
-  if (named) return faultOfRecord(value, value)
+  if (named || value['object'] === 'error') return faultOfRecord(value, value)
   if (Array.isArray(value['choices'])) return undefined
   if (value['object'] === 'error' || value['type'] === 'error' || isBareError(value)) return faultOfRecord(value, value)
   return undefined

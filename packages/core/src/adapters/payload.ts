@@ -77,8 +77,11 @@ function readGlued(event: ServerSentEvent, data: string, handlers: PayloadHandle
   if (!readable) return false
   out.note('glued_events')
   for (const line of lines) {
-    if (line.trim() === '[DONE]') handlers.done(out)
-    else handlers.json(parse(line), event, out)
+    if (line.trim() === '[DONE]') {
+      handlers.done(out)
+      break
+    }
+    handlers.json(parse(line), event, out)
   }
   return true
 }

@@ -83,6 +83,16 @@ export class SlotTable<Slot extends CallSlot> {
     const atIndex = index !== undefined ? this.#byIndex.get(index) : undefined
     const known = atIndex?.providerCallId === id ? atIndex : this.#byId.get(id)
     if (known !== undefined) {
+      if (index === undefined) {
+        const sharers = this.slots.filter((slot) => slot.providerCallId === id && !isClosed(slot))
+        if (sharers.length > 1) {
+          return {
+            kind: 'ambiguous',
+            slots: sharers,
+            message: `${sharers.length} open calls share the id ${quote(id)}`,
+          }
+        }
+      } else if (atIndex !== undefined && atIndex !== known && !isClosed(atIndex)) this.#rebound.add(index)
       const elsewhere = index !== undefined && known.key !== undefined && known.key !== index
       // A whole document can't be continued: the same id with a name and more arguments is the call sent again,
       // or another call under the same id. Which of the two is judged when both are complete.
@@ -95,7 +105,7 @@ export class SlotTable<Slot extends CallSlot> {
       // A call that has no name either is still waiting for both (fault F072).
       const named = name !== undefined && current.name !== undefined
       const another = isClosed(current) ? fragment.hasArguments : named && current.arguments.state !== 'empty'
-      if (another) return this.#rebind(fragment, current)
+      if (another || (fragment.afterSibling && named)) return this.#rebind(fragment, current)
       current.providerCallId = id
       this.#byId.set(id, current)
       return continued(current)
@@ -131,8 +141,10 @@ export class SlotTable<Slot extends CallSlot> {
       if (last !== undefined && fragment.name === undefined && fragment.hasArguments) return continued(last)
       return this.#open(fragment, false)
     }
+    // Two elements of one array are never pieces of one call.
+    const sibling = fragment.name !== undefined && fragment.afterSibling
     const startsAnother = fragment.name !== undefined && this.#openSlots().every(isClosed)
-    if (startsAnother && (fragment.afterSibling || open > 1 || last!.name !== fragment.name)) {
+    if (sibling || (startsAnother && (open > 1 || last!.name !== fragment.name))) {
       return this.#open(fragment, false)
     }
     if (open === 1) return continued(this.slots[this.#firstOpen]!)

@@ -72,6 +72,8 @@ export interface ToolCallDelta {
   readonly invalidUtf8?: true
   readonly providerExecuted?: boolean
   readonly metadata?: Readonly<Record<string, unknown>>
+  /** The arguments came as a JSON value that could not be read without loss, and why: the call is held. */
+  readonly unsafeArguments?: string
   /** The call contradicts itself on the wire: it can no longer be run. */
   readonly conflict?: CallConflict
 }

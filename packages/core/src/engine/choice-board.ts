@@ -59,8 +59,9 @@ export class ChoiceBoard {
 
   /** Judges every choice by what it holds and gives the worst outcome. */
   judge(snapshot: StreamSnapshot, stream: StreamEvidence, calls: ToolCallMachine): Outcome {
-    for (const { index, blocks } of snapshot.choices) {
-      const state = this.get(index)
+    for (const state of this.list()) {
+      const { index } = state
+      const blocks = snapshot.choices.find((choice) => choice.index === index)?.blocks ?? []
       state.verdict = judgeChoice({
         ...stream,
         finish: state.finish?.reason ?? null,

@@ -436,6 +436,9 @@ class Engine implements StreamEngine {
     }
     const { adapter, policy = 'compat', batch = 'all' } = this.#options
     const snapshot = this.#accumulator.snapshot()
+    // A choice that has said nothing yet is judged like the others.
+    for (const index of this.#machine.choices) this.#choices.get(index)
+    for (const { index } of snapshot.choices) this.#choices.get(index)
     noteChoices(
       {
         snapshot,

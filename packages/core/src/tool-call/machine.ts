@@ -182,7 +182,8 @@ export class ToolCallMachine {
         : this.#find(chunk.choice ?? 0, chunk.index, chunk.id)
     this.#last = record
     if (chunk.providerCallId !== undefined) record.providerCallId ??= chunk.providerCallId
-    if (chunk.metadata !== undefined) record.metadata = { ...record.metadata, ...chunk.metadata }
+    if (chunk.metadata !== undefined) record.metadata = Object.assign(record.metadata ?? {}, chunk.metadata)
+    if (chunk.unsafeArguments !== undefined) record.unsafe = chunk.unsafeArguments
     if (chunk.invalidUtf8 === true) record.invalidUtf8 = true
     if (chunk.providerExecuted === true) record.providerExecuted = true
     if (chunk.freeText === true) record.freeText = true
@@ -222,6 +223,7 @@ export class ToolCallMachine {
       providerExecuted: false,
       freeText: false,
       invalidUtf8: false,
+      unsafe: undefined,
       metadata: undefined,
       started: false,
       settled: false,
@@ -324,6 +326,11 @@ export class ToolCallMachine {
     if (result.ok === 'unsafe') {
       record.argumentsOffset = result.offset
       record.message = result.message
+      this.#hold(record, 'arguments_unsafe', out)
+      return
+    }
+    if (record.unsafe !== undefined) {
+      record.message = record.unsafe
       this.#hold(record, 'arguments_unsafe', out)
       return
     }

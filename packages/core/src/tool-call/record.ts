@@ -31,6 +31,8 @@ export interface CallRecord {
   providerExecuted: boolean
   freeText: boolean
   invalidUtf8: boolean
+  /** Why the arguments can't be trusted as they were sent. */
+  unsafe: string | undefined
   metadata: Record<string, unknown> | undefined
   /** `tool_call_started` was given out. */
   started: boolean

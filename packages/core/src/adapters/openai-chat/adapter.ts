@@ -1,5 +1,6 @@
 import type { TokenUsage } from '../../chunk/usage.ts'
 import { clip } from '../../json/clip.ts'
+import { readStrict } from '../../json/strict.ts'
 import type { ServerSentEvent } from '../../sse/event.ts'
 import type { AdapterContext, AdapterMachine, AdapterOutput, StreamAdapter } from '../adapter.ts'
 import { CallIds } from '../call-id.ts'
@@ -75,6 +76,10 @@ class ChatMachine implements AdapterMachine {
     this.#profile = profile
     this.#context = context
     this.#ids = new CallIds(context.idSeed)
+  }
+
+  get choices(): Iterable<number> {
+    return this.#choices.keys()
   }
 
   get finished(): boolean {
@@ -207,12 +212,17 @@ class ChatMachine implements AdapterMachine {
   /** Returns false when a limit was hit and the rest must not be read. */
   #choice(raw: WireChoice, position: number, count: number, event: ServerSentEvent, out: AdapterOutput): boolean {
     const index = choiceIndex(raw.index, count > 1 ? position : 0)
+    if (index === undefined) {
+      out.skipped.push({ message: 'a choice has an index that is no whole number from 0' })
+      return true
+    }
     const choice = index === 0 && this.#first !== undefined ? this.#first : this.#openChoice(index, out)
     if (choice === undefined) return false
     const { delta } = raw
+    const fault = faultOfPayload({ error: raw.error ?? (isRecord(delta) ? delta['error'] : undefined) })
     if (isRecord(delta)) {
       if (!this.#delta(delta, choice, event, out)) return false
-    } else if (isRecord(raw.message)) {
+    } else if (isRecord(raw.message) && !choice.hasContent) {
       this.wholeCompletion = true
       out.note('downgraded_to_json')
       if (!this.#delta(raw.message, choice, event, out)) return false
@@ -223,7 +233,9 @@ class ChatMachine implements AdapterMachine {
     this.#inert = settled && isRecord(delta) && raw.logprobs == null && raw.usage == null && raw.finish_reason == null
     this.#inertChoice = choice
     this.#finish(raw.finish_reason, choice, out)
-    return true
+    if (fault === undefined) return true
+    out.chunks.push({ type: 'error', error: fault })
+    return false
   }
 
   #openChoice(index: number, out: AdapterOutput): ChatChoice | undefined {
@@ -308,7 +320,15 @@ class ChatMachine implements AdapterMachine {
       out.skipped.push({ message: fragment })
       return true
     }
-    if (fragment.serialised) out.note('arguments_as_object')
+    if (fragment.serialised) {
+      out.note('arguments_as_object')
+      // The payload's own parse has already rounded and deduplicated what it holds: only its text can tell.
+      const read = readStrict(event.data)
+      if (!read.ok || read.issues.length > 0) {
+        fragment.unsafe =
+          'the arguments came as a JSON value with a number that would be rounded or a key that is there twice'
+      }
+    }
     if (choice.tool(fragment, afterSibling, event.invalidUtf8 === true, out)) return true
     out.chunks.push({
       type: 'error',
@@ -371,7 +391,8 @@ function quote(text: unknown): string {
   return `"${clip(String(text), 80)}"`
 }
 
-function choiceIndex(value: unknown, fallback: number): number {
-  const number = typeof value === 'string' && value !== '' ? Number(value) : value
-  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : fallback
+function choiceIndex(value: unknown, fallback: number): number | undefined {
+  if (value === undefined || value === null || value === '') return fallback
+  const number = typeof value === 'string' ? Number(value) : value
+  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined
 }

@@ -28,6 +28,8 @@ export class ChatCall implements CallSlot {
   #sentProviderCallId: string | undefined
   #sentName = false
   #announced = false
+  #kind: ToolFragment['kind']
+  #conflicted = false
   #held = ''
 
   constructor(slot: CallSlot, choice: number, block: number, callId: string) {
@@ -53,6 +55,11 @@ export class ChatCall implements CallSlot {
       }
       return
     }
+    this.#kind ??= fragment.kind
+    if (fragment.kind !== undefined && fragment.kind !== this.#kind) {
+      this.conflict('one fragment is for a function, another for a custom tool', out)
+      return
+    }
     if (name !== undefined && name !== this.name) {
       if (this.name === undefined) {
         if (this.arguments.state !== 'empty') out.note('name_late')
@@ -69,6 +76,9 @@ export class ChatCall implements CallSlot {
   }
 
   conflict(message: string, out: AdapterOutput): void {
+    // Said once: a stream of ambiguous fragments must not be answered with a conflict for every call each time.
+    if (this.#conflicted) return
+    this.#conflicted = true
     out.chunks.push({ ...this.#delta(''), conflict: { message } })
   }
 
@@ -116,7 +126,8 @@ export class ChatCall implements CallSlot {
       !sendId &&
       !invalidUtf8 &&
       fragment?.metadata === undefined &&
-      fragment?.freeText !== true
+      fragment?.freeText !== true &&
+      fragment?.unsafe === undefined
     if (plain) {
       if (text !== '') out.chunks.push(this.#delta(text))
       return
@@ -127,6 +138,7 @@ export class ChatCall implements CallSlot {
       ...(sendId && { providerCallId: this.providerCallId }),
       ...(fragment?.freeText && { freeText: true }),
       ...(invalidUtf8 && { invalidUtf8: true }),
+      ...(fragment?.unsafe !== undefined && { unsafeArguments: fragment.unsafe }),
       ...(fragment?.metadata !== undefined && { metadata: fragment.metadata }),
     } as ToolCallDelta)
     this.#announced = true

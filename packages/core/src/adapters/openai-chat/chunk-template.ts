@@ -99,6 +99,7 @@ function argumentsDelta(data: string, from: number, to: number): TemplateDelta |
       argumentsDelta: argumentsText,
       serialised: false,
       freeText: false,
+      kind: 'function',
       metadata: undefined,
     },
   }

@@ -42,5 +42,11 @@ export function finishReasonOf(raw: string, aliases: Readonly<Record<string, Fin
 
 /** Reasons that a later, friendlier reason of the same choice can't take back. */
 export function isLasting(reason: FinishReason): boolean {
-  return reason === 'length' || reason === 'content-filter' || reason === 'error' || reason === 'aborted'
+  return (
+    reason === 'length' ||
+    reason === 'content-filter' ||
+    reason === 'error' ||
+    reason === 'aborted' ||
+    reason === 'unknown'
+  )
 }

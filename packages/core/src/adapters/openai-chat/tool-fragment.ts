@@ -12,8 +12,14 @@ export interface ToolFragment {
   readonly serialised: boolean
   /** `custom` tools take free text. */
   readonly freeText: boolean
+  /** Which kind of tool the fragment says it is for; undefined when it does not say. */
+  readonly kind: 'function' | 'custom' | undefined
+  /** Why a serialised value can't be trusted. */
+  unsafe?: string
   readonly metadata: Record<string, unknown> | undefined
 }
+
+const NOTHING: Record<string, unknown> = {}
 
 /** Index of the one call that `function_call` can describe. */
 const LEGACY_INDEX = 'function_call'
@@ -24,7 +30,7 @@ export function readToolFragment(raw: unknown): ToolFragment | string | undefine
   if (!isRecord(raw)) return 'an element of tool_calls is not an object'
   // The type comes with the first fragment only.
   const custom = isRecord(raw['custom']) && !isRecord(raw['function']) ? raw['custom'] : undefined
-  const body = custom ?? (isRecord(raw['function']) ? raw['function'] : {})
+  const body = custom ?? (isRecord(raw['function']) ? raw['function'] : NOTHING)
   return fragment(
     indexKey(raw['index']),
     raw,
@@ -58,6 +64,7 @@ function fragment(
     argumentsDelta,
     serialised,
     freeText,
+    kind: freeText ? 'custom' : body === NOTHING ? undefined : 'function',
     metadata: extrasOf(call),
   }
 }
@@ -67,7 +74,8 @@ function indexKey(value: unknown): IndexKey | undefined {
   if (typeof value === 'number') return value
   if (typeof value !== 'string' || value.trim() === '') return undefined
   const number = Number(value)
-  return Number.isFinite(number) ? number : value
+  // Text keys are kept apart from the key of the legacy call.
+  return Number.isFinite(number) ? number : `text:${value}`
 }
 
 function serialise(value: unknown): string | undefined {

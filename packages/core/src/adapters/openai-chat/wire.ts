@@ -24,6 +24,7 @@ export interface WireChoice {
   /** A whole message: a completion that was not streamed. Beside a `delta` it is cumulative and ignored (fault F026). */
   readonly message?: unknown
   readonly finish_reason?: unknown
+  readonly error?: unknown
   readonly logprobs?: unknown
   readonly usage?: unknown
 }

@@ -217,13 +217,15 @@ describe('the index of a choice', () => {
     { index: '3', want: 3 },
     { index: null, want: 0 },
     { index: undefined, want: 0 },
-    { index: -1, want: 0 },
-    { index: 1.5, want: 0 },
-    { index: 1e300, want: 0 },
     { index: '', want: 0 },
-    { index: {}, want: 0 },
   ])('$index is $want', ({ index, want }) => {
     expect(choiceOf(index)).toBe(want)
+  })
+
+  test.each([-1, 1.5, 1e300, {}, 'x'])('%j is none: the choice is a hole, and is not given to another', (index) => {
+    const { chunks, skipped } = collect([chunkOf([{ index, delta: { content: 'a' } }])])
+    expect(chunks.filter(({ type }) => type === 'text-delta')).toEqual([])
+    expect(skipped).toHaveLength(1)
   })
 
   test('absent in a list of several it is the place in the list', () => {

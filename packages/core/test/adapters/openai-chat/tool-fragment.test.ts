@@ -11,25 +11,44 @@ const NO_FIELDS = {
   metadata: undefined,
 }
 
+/** What a fragment says, but for its kind, which has a test of its own. */
+function fields(raw: unknown): unknown {
+  return withoutKind(readToolFragment(raw))
+}
+
+function fieldsOfCall(raw: unknown): unknown {
+  return withoutKind(readFunctionCall(raw))
+}
+
+function withoutKind(fragment: ReturnType<typeof readToolFragment>): unknown {
+  if (typeof fragment !== 'object') return fragment
+  const { kind: _kind, ...rest } = fragment
+  return rest
+}
+
+test('the kind is what the fragment holds', () => {
+  expect(readToolFragment({ function: {} })).toMatchObject({ kind: 'function' })
+  expect(readToolFragment({ custom: {} })).toMatchObject({ kind: 'custom' })
+  expect(readToolFragment({ index: 0 })).toMatchObject({ kind: undefined })
+})
+
 describe('readToolFragment', () => {
   test('the plain shape', () => {
-    expect(readToolFragment({ index: 0, id: 'c1', type: 'function', function: { name: 'f', arguments: '{' } })).toEqual(
-      {
-        ...NO_FIELDS,
-        index: 0,
-        id: 'c1',
-        name: 'f',
-        argumentsDelta: '{',
-      },
-    )
+    expect(fields({ index: 0, id: 'c1', type: 'function', function: { name: 'f', arguments: '{' } })).toEqual({
+      ...NO_FIELDS,
+      index: 0,
+      id: 'c1',
+      name: 'f',
+      argumentsDelta: '{',
+    })
   })
 
   test.each([null, undefined])('%j is nothing at all', (raw) => {
-    expect(readToolFragment(raw)).toBeUndefined()
+    expect(fields(raw)).toBeUndefined()
   })
 
   test.each([7, 'f', true, [], [{ index: 0 }]])('%j can be no fragment', (raw) => {
-    expect(readToolFragment(raw)).toEqual(expect.any(String))
+    expect(fields(raw)).toEqual(expect.any(String))
   })
 
   test.each([
@@ -41,7 +60,7 @@ describe('readToolFragment', () => {
     { id: {}, function: { name: [] } },
     { id: true, function: [] },
   ])('%j says nothing', (raw) => {
-    expect(readToolFragment(raw)).toEqual(NO_FIELDS)
+    expect(fields(raw)).toEqual(NO_FIELDS)
   })
 
   test.each([
@@ -50,22 +69,22 @@ describe('readToolFragment', () => {
     { raw: 1.5, index: 1.5 },
     { raw: '0', index: 0 },
     { raw: '12', index: 12 },
-    { raw: 'x', index: 'x' },
+    { raw: 'x', index: 'text:x' },
     { raw: '', index: undefined },
     { raw: ' ', index: undefined },
     { raw: null, index: undefined },
     { raw: {}, index: undefined },
     { raw: false, index: undefined },
   ])('index $raw is $index', ({ raw, index }) => {
-    expect(readToolFragment({ index: raw })).toEqual({ ...NO_FIELDS, index })
+    expect(fields({ index: raw })).toEqual({ ...NO_FIELDS, index })
   })
 
   test('an id that is a number is its text', () => {
-    expect(readToolFragment({ id: 17 })).toEqual({ ...NO_FIELDS, id: '17' })
+    expect(fields({ id: 17 })).toEqual({ ...NO_FIELDS, id: '17' })
   })
 
   test('blanks inside an id or a name stay', () => {
-    expect(readToolFragment({ id: ' a ', function: { name: 'f ' } })).toEqual({ ...NO_FIELDS, id: ' a ', name: 'f ' })
+    expect(fields({ id: ' a ', function: { name: 'f ' } })).toEqual({ ...NO_FIELDS, id: ' a ', name: 'f ' })
   })
 
   test.each([
@@ -74,7 +93,7 @@ describe('readToolFragment', () => {
     { args: 7, text: '7' },
     { args: false, text: 'false' },
   ])('arguments $args are serialised once', ({ args, text }) => {
-    expect(readToolFragment({ function: { arguments: args } })).toEqual({
+    expect(fields({ function: { arguments: args } })).toEqual({
       ...NO_FIELDS,
       argumentsDelta: text,
       serialised: true,
@@ -89,7 +108,7 @@ describe('readToolFragment', () => {
   })
 
   test('a custom tool takes free text', () => {
-    expect(readToolFragment({ index: 0, id: 'c1', type: 'custom', custom: { name: 'grep', input: 'a b' } })).toEqual({
+    expect(fields({ index: 0, id: 'c1', type: 'custom', custom: { name: 'grep', input: 'a b' } })).toEqual({
       ...NO_FIELDS,
       index: 0,
       id: 'c1',
@@ -122,8 +141,8 @@ describe('readFunctionCall', () => {
   })
 
   test('null is nothing, anything else that is no object can be no call', () => {
-    expect(readFunctionCall(null)).toBeUndefined()
-    expect(readFunctionCall('f')).toEqual(expect.any(String))
-    expect(readFunctionCall([])).toEqual(expect.any(String))
+    expect(fieldsOfCall(null)).toBeUndefined()
+    expect(fieldsOfCall('f')).toEqual(expect.any(String))
+    expect(fieldsOfCall([])).toEqual(expect.any(String))
   })
 })
