@@ -7,6 +7,8 @@
  * width, an earlier view never sees what was added after it, and both give the very same objects for what was finished.
  */
 
+import { GrowingList } from './growing-list.ts'
+
 /**
  * A value, perhaps with more to come. `kind` tells which; `open` is true for a string, an array or an object whose end has
  * not been seen. Numbers, booleans and null have no open form: they are not there before they are delimited.
@@ -26,31 +28,33 @@ export class PartialString {
    * It grows as a rope: taking it is free, but looking at its characters copies all of them once per value.
    */
   readonly text: string
-  readonly #pieces: readonly string[] | undefined
-  readonly #pieceCount: number
+  readonly #lastPiece: TextPiece | undefined
 
-  /** `pieces`, if given, make up `text` and are only added to afterwards. */
-  constructor(text: string, open: boolean, pieces?: readonly string[]) {
+  /** `lastPiece`, if given, and those before it make up `text`. */
+  constructor(text: string, open: boolean, lastPiece?: TextPiece) {
     this.text = text
     this.open = open
-    this.#pieces = pieces
-    this.#pieceCount = pieces === undefined ? 0 : pieces.length
+    this.#lastPiece = lastPiece
   }
 
   /** The same as `text.slice(start)`, but while open it costs only what came since: a view that appends uses this. */
   textFrom(start: number): string {
-    if (this.#pieces === undefined) return this.text.slice(start)
-    let first = this.#pieceCount
-    let firstStart = this.text.length
-    while (first > 0 && !(firstStart <= start)) {
-      first--
-      firstStart -= (this.#pieces[first] as string).length
+    if (this.#lastPiece === undefined) return this.text.slice(start)
+    let tail = ''
+    let tailStart = this.text.length
+    for (let piece: TextPiece | undefined = this.#lastPiece; piece !== undefined; piece = piece.before) {
+      if (tailStart <= start) break
+      tail = piece.text + tail
+      tailStart -= piece.text.length
     }
-    return this.#pieces
-      .slice(first, this.#pieceCount)
-      .join('')
-      .slice(start - firstStart)
+    return tail.slice(start - tailStart)
   }
+}
+
+/** What one push added to a string that is open, linked to what came before: a list that views of all moments can share. */
+export interface TextPiece {
+  readonly text: string
+  readonly before: TextPiece | undefined
 }
 
 export class PartialNumber {
@@ -91,11 +95,11 @@ export class PartialArray {
   readonly open: boolean
   /** Items there are to show; one that is not delimited yet is not among them. */
   readonly length: number
-  readonly #items: readonly PartialJson[]
+  readonly #items: GrowingList<PartialJson>
   readonly #finished: number
   readonly #openItem: PartialJson | undefined
 
-  constructor(items: readonly PartialJson[], openItem: PartialJson | undefined, open: boolean) {
+  constructor(items: GrowingList<PartialJson>, openItem: PartialJson | undefined, open: boolean) {
     this.open = open
     this.#items = items
     this.#finished = items.length
@@ -107,11 +111,11 @@ export class PartialArray {
   at(index: number): PartialJson | undefined {
     const place = index < 0 ? this.length + index : index
     if (place === this.#finished) return this.#openItem
-    return place < this.#finished ? this.#items[place] : undefined
+    return place < this.#finished ? this.#items.at(place) : undefined
   }
 
   *[Symbol.iterator](): IterableIterator<PartialJson> {
-    for (let at = 0; at < this.#finished; at++) yield this.#items[at] as PartialJson
+    for (let at = 0; at < this.#finished; at++) yield this.#items.at(at) as PartialJson
     if (this.#openItem !== undefined) yield this.#openItem
   }
 }
@@ -134,7 +138,7 @@ export class PartialObject {
   constructor(members: Members, openKey: string, openValue: PartialJson | undefined, open: boolean) {
     this.open = open
     this.#members = members
-    this.#finished = members.values.length
+    this.#finished = members.entries.length
     this.#openValue = openValue
     this.openKey = openValue === undefined ? undefined : openKey
     this.size = openValue === undefined ? this.#finished : this.#finished + 1
@@ -146,39 +150,35 @@ export class PartialObject {
     return this.#members.find(key, this.#finished)
   }
 
-  *entries(): IterableIterator<readonly [key: string, value: PartialJson]> {
-    const { keys, values } = this.#members
-    for (let at = 0; at < this.#finished; at++) yield [keys[at] as string, values[at] as PartialJson]
+  *entries(): IterableIterator<PartialEntry> {
+    const { entries } = this.#members
+    for (let at = 0; at < this.#finished; at++) yield entries.at(at) as PartialEntry
     if (this.#openValue !== undefined) yield [this.openKey as string, this.#openValue]
   }
 }
 
+export type PartialEntry = readonly [key: string, value: PartialJson]
+
 /** The finished members of one object, shared by all views of it. */
 export class Members {
-  readonly keys: string[] = []
-  readonly values: PartialJson[] = []
+  readonly entries: GrowingList<PartialEntry> = new GrowingList()
   // Made on the first look-up and then kept in step by the next ones, so an object that is only walked needs no index.
   #places: Map<string, number> | undefined
   /** For a place whose key came before: where. An earlier view looks past what it must not see yet. */
   #earlier: Map<number, number> | undefined
   #indexed = 0
 
-  add(key: string, value: PartialJson): void {
-    this.keys.push(key)
-    this.values.push(value)
-  }
-
   /** The last value of the key among the first `count` members. */
   find(key: string, count: number): PartialJson | undefined {
     let place = this.#index().get(key)
     while (place !== undefined && place >= count) place = this.#earlier?.get(place)
-    return place === undefined ? undefined : this.values[place]
+    return place === undefined ? undefined : this.entries.at(place)?.[1]
   }
 
   #index(): ReadonlyMap<string, number> {
     const places = (this.#places ??= new Map<string, number>())
-    for (; this.#indexed < this.keys.length; this.#indexed++) {
-      const key = this.keys[this.#indexed] as string
+    for (; this.#indexed < this.entries.length; this.#indexed++) {
+      const [key] = this.entries.at(this.#indexed) as PartialEntry
       const earlier = places.get(key)
       if (earlier !== undefined) {
         this.#earlier ??= new Map()
@@ -192,7 +192,7 @@ export class Members {
 
 type Copy =
   | { readonly array: unknown[]; readonly items: Iterator<PartialJson> }
-  | { readonly object: Record<string, unknown>; readonly members: Iterator<readonly [string, PartialJson]> }
+  | { readonly object: Record<string, unknown>; readonly members: Iterator<PartialEntry> }
 
 /**
  * A plain copy of what is there so far: what `JSON.parse` would give for it, `undefined` for `undefined`. It has lost the

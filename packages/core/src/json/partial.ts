@@ -1,3 +1,4 @@
+import { GrowingList } from './growing-list.ts'
 import { mayEndNumber, nextInNumber, NO_NUMBER } from './number-state.ts'
 import {
   Members,
@@ -8,7 +9,7 @@ import {
   PartialObject,
   PartialString,
 } from './partial-value.ts'
-import type { PartialJson } from './partial-value.ts'
+import type { PartialJson, TextPiece } from './partial-value.ts'
 import { DEFAULT_MAX_JSON_DEPTH } from './strict.ts'
 
 export interface PartialJsonOptions {
@@ -73,10 +74,10 @@ export function createPartialJsonReader(options?: PartialJsonOptions): PartialJs
 
 class GrowingArray {
   readonly closingBracket = 0x5d
-  readonly #items: PartialJson[] = []
+  readonly #items = new GrowingList<PartialJson>()
 
   add(item: PartialJson): void {
-    this.#items.push(item)
+    this.#items.add(item)
   }
 
   view(openItem: PartialJson | undefined, open: boolean): PartialArray {
@@ -91,7 +92,7 @@ class GrowingObject {
   readonly #members = new Members()
 
   add(value: PartialJson): void {
-    this.#members.add(this.key, value)
+    this.#members.entries.add([this.key, value])
   }
 
   view(openValue: PartialJson | undefined, open: boolean): PartialObject {
@@ -145,8 +146,8 @@ class PartialDocument {
   /** The string that is being read, key or value, so far as it may be shown: up to this push, and what this push adds. */
   #text = ''
   #added = ''
-  /** What `#text` was made of, if it is a value that came in more than one push. */
-  #pieces: string[] | undefined
+  /** What `#text` is made of, where it is a value. */
+  #lastPiece: TextPiece | undefined
   /** A high surrogate at its end, until it is known whether its other half follows. */
   #high = ''
   #isKey = false
@@ -180,7 +181,9 @@ class PartialDocument {
   value(): PartialJson | undefined {
     if (this.#whole !== undefined) return this.#whole
     if (this.#isShownStale) {
-      let child: PartialJson | undefined = this.#isLeaf ? new PartialString(this.#text, true, this.#pieces) : undefined
+      let child: PartialJson | undefined = this.#isLeaf
+        ? new PartialString(this.#text, true, this.#lastPiece)
+        : undefined
       for (let at = this.#open.length - 1; at >= 0; at--) {
         child = (this.#open[at] as GrowingArray | GrowingObject).view(child, true)
       }
@@ -211,8 +214,7 @@ class PartialDocument {
     if (this.#added === '') return
     this.#text += this.#added
     if (this.#isLeaf) {
-      this.#pieces ??= []
-      this.#pieces.push(this.#added)
+      this.#lastPiece = { text: this.#added, before: this.#lastPiece }
       this.#isShownStale = true
     }
     this.#added = ''
@@ -336,7 +338,7 @@ class PartialDocument {
   #beginString(isKey: boolean): void {
     this.#next = STRING
     this.#text = ''
-    this.#pieces = undefined
+    this.#lastPiece = undefined
     this.#isKey = isKey
     if (isKey) return
     this.#isLeaf = true

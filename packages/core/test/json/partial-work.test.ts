@@ -1,20 +1,26 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { createPartialJsonReader } from '../../src/json/partial.ts'
 import type * as PartialValue from '../../src/json/partial-value.ts'
-import type { PartialJson } from '../../src/json/partial-value.ts'
+import type { PartialJson, TextPiece } from '../../src/json/partial-value.ts'
 import { textOf } from './partial-text.ts'
 
 /**
- * Work counted instead of timed: every node that is made, and every list of finished items that a view stands on. One list
- * per array or object means that no view has copied its items.
+ * Work counted instead of timed: every node that is made, every list of finished items that a view stands on (one list per
+ * array or object means that no view has copied its items), and every step back through the pieces of a string.
  */
-const made = vi.hoisted(() => ({ nodes: 0, lists: new Set<unknown>() }))
+const made = vi.hoisted(() => ({ nodes: 0, lists: new Set<unknown>(), stepsBack: 0 }))
 
 vi.mock('../../src/json/partial-value.ts', async (importOriginal) => {
   const original = await importOriginal<typeof PartialValue>()
   return {
     ...original,
-    PartialString: counted(original.PartialString),
+    PartialString: counted(
+      class extends original.PartialString {
+        constructor(text: string, open: boolean, lastPiece?: TextPiece) {
+          super(text, open, countSteps(lastPiece))
+        }
+      },
+    ),
     PartialNumber: counted(original.PartialNumber),
     PartialArray: counted(original.PartialArray),
     PartialObject: counted(original.PartialObject),
@@ -34,7 +40,19 @@ function counted<Class extends new (...args: never[]) => object>(node: Class): C
 beforeEach(() => {
   made.nodes = 0
   made.lists.clear()
+  made.stepsBack = 0
 })
+
+function countSteps(piece: TextPiece | undefined): TextPiece | undefined {
+  if (piece === undefined) return undefined
+  return {
+    text: piece.text,
+    get before() {
+      made.stepsBack++
+      return countSteps(piece.before)
+    },
+  }
+}
 
 /** Pushes all pieces and takes a value after each. */
 function readAll(pieces: Iterable<string>): PartialJson[] {
@@ -100,6 +118,22 @@ describe('nodes made with a value after every fragment', () => {
     // One number per item, a view of every array and of the string per value, and the closed ones at the end.
     expect(made.nodes).toBe(3 * depth + (depth + 1) * (pieces.length + 1) + (depth + 1))
     expect(made.lists.size).toBe(depth)
+  })
+
+  test('a reader by cursor steps over what came since, not over what it has read', () => {
+    const fragments = 10_000
+    const reader = createPartialJsonReader()
+    reader.push('"')
+    let length = 0
+    for (let at = 0; at < fragments; at++) {
+      reader.push(`word ${at} `)
+      const value = reader.value()
+      if (value?.kind === 'string') length += value.textFrom(length).length
+    }
+    expect(made.stepsBack).toBe(fragments)
+    reader.push('"')
+    // Two more for its quotes.
+    expect(textOf(reader.value())).toHaveLength(length + 2)
   })
 
   test('nothing is made while nobody asks but what is finished', () => {
