@@ -73,6 +73,13 @@ describe.each(manifests)('$name', (manifest) => {
   })
 })
 
+test('the browser part of vitest is of the same version', () => {
+  const versions = manifests.flatMap(({ devDependencies: { vitest, '@vitest/browser-playwright': browser } = {} }) =>
+    [vitest, browser].filter((version) => version !== undefined),
+  )
+  expect(versions).toEqual([versions[0], versions[0]])
+})
+
 test('streamfold itself depends on nothing', () => {
   const core = manifests.find(({ name }) => name === 'streamfold')
   expect({ ...core?.dependencies, ...core?.optionalDependencies, ...core?.peerDependencies }).toEqual({})

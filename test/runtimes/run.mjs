@@ -121,12 +121,15 @@ function passes(runtime) {
   const failed = count('failed')
   const heard = new Set(results.flatMap(({ status: state, meta }) => (state === 'passed' ? [meta.runtime] : [])))
   const strangers = [...heard].filter((said) => (typeof says === 'string' ? said !== says : !says.test(said)))
-  const ran = new Set(report?.testResults.map(({ name: file }) => file))
+  const files = report?.testResults.map(({ name: file }) => file) ?? []
+  const ran = new Set(files)
+  const twice = files.filter((file, i) => files.indexOf(file) !== i)
   const missing = tests.filter((file) => !(page && file in NOT_IN_A_BROWSER) && !ran.has(join(root, file)))
 
   const reasons = [
     ...(failed > 0 || status !== 0 ? [`${output}\n${name}: ended with exit code ${status}`] : []),
     ...(passed === 0 ? [`${name}: no test ran`] : missing.map((file) => `${name}: ${file} did not run`)),
+    ...twice.map((file) => `${name}: ${file} ran twice`),
     ...strangers.map((said) => `${name}: a test ran in ${said}, not in ${says}`),
   ]
   for (const reason of reasons) console.log(reason)

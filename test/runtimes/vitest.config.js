@@ -48,10 +48,12 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    ...shared.test,
     projects: [
-      { extends: true, test: { name: 'together', isolate: false, exclude: replacesModules } },
-      { extends: true, test: { name: 'apart', include: replacesModules } },
+      { extends: true, test: { ...shared.test, name: 'together', isolate: false, exclude: replacesModules } },
+      // An empty list would mean all of them.
+      ...(replacesModules.length > 0
+        ? [{ extends: true, test: { ...shared.test, name: 'apart', include: replacesModules } }]
+        : []),
     ],
   },
 })

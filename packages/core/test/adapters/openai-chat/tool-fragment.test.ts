@@ -102,7 +102,7 @@ describe('readToolFragment', () => {
 
   test('arguments that nest too deeply to be written down are a hole, not a crash', () => {
     const text = '['.repeat(50_000) + ']'.repeat(50_000)
-    const fragment = readToolFragment({ function: { arguments: JSON.parse(text) as unknown } })
+    const fragment = fields({ function: { arguments: JSON.parse(text) as unknown } })
     // An engine whose `JSON.stringify` needs no stack (newer V8) has nothing to give up on.
     expect([expect.any(String), { ...NO_FIELDS, argumentsDelta: text, serialised: true }]).toContainEqual(fragment)
   })
