@@ -15,7 +15,7 @@ const root = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(fileURLToPath(new URL(path, root)), 'utf8')
 
 /** The ones with a lock file of their own, so that nothing of theirs comes with a plain install. */
-const APART = ['bench/package.json', 'test/runtimes/package.json']
+const APART = ['bench/package.json', 'test/clients/package.json', 'test/runtimes/package.json']
 
 const manifestPaths = [
   'package.json',
@@ -80,9 +80,11 @@ test('the browser part of vitest is of the same version', () => {
   expect(versions).toEqual([versions[0], versions[0]])
 })
 
-test('streamfold itself depends on nothing', () => {
+test('streamfold itself depends on nothing; its one peer is optional', () => {
   const core = manifests.find(({ name }) => name === 'streamfold')
-  expect({ ...core?.dependencies, ...core?.optionalDependencies, ...core?.peerDependencies }).toEqual({})
+  expect({ ...core?.dependencies, ...core?.optionalDependencies }).toEqual({})
+  expect(Object.keys(core?.peerDependencies ?? {})).toEqual(['undici'])
+  expect(core).toHaveProperty('peerDependenciesMeta', { undici: { optional: true } })
 })
 
 test.each(['package.json', ...APART])('the lock file beside %s names no registry', (manifestPath) => {

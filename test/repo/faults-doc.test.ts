@@ -13,11 +13,20 @@ const NOT_RAISED_YET: readonly string[] = [
   'buffer_limit_exceeded',
   'schema_violation',
   'key_conflict',
+  'tool_not_allowed',
+  'missing_call_id',
+  'resource_denied',
   'not_authorized',
+  'check_failed',
   'approval_denied',
+  'approval_required',
+  'stale_attempt',
+  'in_progress',
   'outcome_unknown',
   'execution_failed',
 ]
+/** Codes that are also a word of some wire format, so that finding them in a source says nothing. */
+const ALSO_ON_A_WIRE: readonly string[] = ['in_progress']
 /** Files that list codes without raising them. */
 const LISTS = ['chunk/fault.ts', 'chunk/diagnostic.ts', 'chunk/outcome.ts', 'engine/diagnostics.ts']
 const PHASES = ['connect', 'headers', 'framing', 'event', 'delta', 'call', 'validate', 'authorize', 'execute']
@@ -110,6 +119,7 @@ test('every code is raised somewhere in the core, but for those that belong to l
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !LISTS.includes(file.split(sep).join('/')))
     .map((file) => readFileSync(join(folder, file), 'utf8'))
-  const silent = codes.filter((code) => !sources.some((source) => source.includes(`'${code}'`)))
+  const isRaised = (code: string) => sources.some((source) => source.includes(`'${code}'`))
+  const silent = codes.filter((code) => ALSO_ON_A_WIRE.includes(code) || !isRaised(code))
   expect(silent.toSorted(), `under ${relative(root, folder)}`).toEqual(NOT_RAISED_YET.toSorted())
 })

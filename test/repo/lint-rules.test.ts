@@ -14,6 +14,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'aws-event-stream': ['sse'],
   adapters: ['json', 'sse', 'chunk'],
   accumulate: ['json', 'chunk'],
+  history: ['json', 'chunk', 'accumulate'],
   'tool-call': ['json', 'chunk'],
   engine: ['json', 'sse', 'ndjson', 'aws-event-stream', 'chunk', 'adapters', 'accumulate', 'tool-call'],
   recording: ['json', 'sse', 'chunk', 'engine'],
@@ -28,9 +29,16 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'tool-call',
     'engine',
     'recording',
+    'server',
   ],
+  server: ['chunk'],
+  pace: [],
+  node: [],
+  testing: ['chunk', 'engine'],
 }
 const FOLDERS = Object.keys(MAY_IMPORT)
+/** Folders that are for Node alone, and may import what it brings; which packages, `dependencies.test.ts` says. */
+const FOR_NODE = ['node', 'testing']
 /** Folders that own no timer, start no promise, read no clock. */
 const SYNCHRONOUS = [
   'json',
@@ -40,6 +48,7 @@ const SYNCHRONOUS = [
   'chunk',
   'adapters',
   'accumulate',
+  'history',
   'tool-call',
   'engine',
 ]
@@ -116,10 +125,10 @@ const importForms: Planted[] = [
     rule: IMPORTS,
   },
   ...FOLDERS.map((folder) => ({
-    name: `${folder} may not import node:fs`,
-    file: `${core}/${folder}/imports-node.ts`,
+    name: `${folder} ${FOR_NODE.includes(folder) ? 'may' : 'may not'} import node:fs`,
+    file: `${core}/${folder}/imports-node-fs.ts`,
     source: `export { readFileSync } from 'node:fs'\n`,
-    rule: IMPORTS,
+    ...(FOR_NODE.includes(folder) ? {} : { rule: IMPORTS }),
   })),
   {
     name: 'the root index may not import node:fs',
@@ -148,13 +157,14 @@ const importForms: Planted[] = [
 
 const use = (expression: string) => `export const used: unknown = ${expression}\n`
 
-const nodeGlobals: Planted[] = ['client', 'recording', 'engine'].flatMap((folder) =>
-  ['process', 'Buffer', 'global', 'require', 'module', '__dirname', '__filename'].map((global) => ({
-    name: `${folder} may not use ${global}`,
-    file: `${core}/${folder}/uses-${global}.ts`,
-    source: use(global),
-    rule: GLOBALS,
-  })),
+const nodeGlobals: Planted[] = ['client', 'recording', 'engine', 'server', 'pace', 'node', 'testing'].flatMap(
+  (folder) =>
+    ['process', 'Buffer', 'global', 'require', 'module', '__dirname', '__filename'].map((global) => ({
+      name: `${folder} may not use ${global}`,
+      file: `${core}/${folder}/uses-${global}.ts`,
+      source: use(global),
+      rule: GLOBALS,
+    })),
 )
 
 const ioGlobals: Planted[] = SYNCHRONOUS.flatMap((folder) =>

@@ -7,11 +7,42 @@
  */
 export { createStreamAccumulator } from './accumulate/index.ts'
 export type { ChoiceSnapshot, ProviderMetadata, StreamAccumulator, StreamSnapshot } from './accumulate/index.ts'
-export { adapterFor, APIS, chatCompletions } from './adapters/index.ts'
-export type { Api, ChatProfile, StreamAdapter } from './adapters/index.ts'
+export {
+  adapterFor,
+  anthropicMessages,
+  APIS,
+  bedrockConverse,
+  chatCompletions,
+  cohere,
+  completions,
+  detectApi,
+  gemini,
+  ollama,
+  profileOf,
+  PROFILES,
+  readProfile,
+  responses,
+} from './adapters/index.ts'
+export type { Api, BuiltInProfile, DetectedApi, ProviderProfile, StreamAdapter } from './adapters/index.ts'
 export * from './chunk/index.ts'
-export { eventStreamTransform, mapEventStream, parseEventStream, streamResponse } from './client/index.ts'
-export type { BatchedIterator, ByteSource, ResponseStreamOptions } from './client/index.ts'
+export {
+  eventStreamTransform,
+  guardFetch,
+  mapEventStream,
+  parseEventStream,
+  streamModel,
+  streamResponse,
+} from './client/index.ts'
+export type {
+  BatchedIterator,
+  ByteSource,
+  GuardOptions,
+  ModelResult,
+  ModelStream,
+  ResponseStreamOptions,
+  RetryOptions,
+  StreamModelOptions,
+} from './client/index.ts'
 export { createStreamEngine, DEFAULT_TIMEOUTS, REASONING_TIMEOUTS, REPORT_SCHEMA } from './engine/index.ts'
 export type {
   EndCause,

@@ -61,7 +61,7 @@ class Accumulator implements StreamAccumulator {
         return this.#choice(chunk.choice).appendText('refusal', chunk.index, chunk.text)
       case 'block-start':
         // A call is shown from its first delta on, which has its id.
-        return chunk.blockType !== 'tool-call' && this.#choice(chunk.choice).startBlock(chunk.blockType, chunk.index)
+        return chunk.blockType !== 'tool-call' && this.#choice(chunk.choice).startBlock(chunk, chunk.blockType)
       case 'block-end':
         if (chunk.block === undefined) return this.#choices.get(chunk.choice ?? 0)?.endBlock(chunk) === true
         return this.#choice(chunk.choice).endBlock(chunk)
@@ -90,11 +90,25 @@ class Accumulator implements StreamAccumulator {
   snapshot(): StreamSnapshot {
     if (this.#view !== undefined) return this.#view
     const metadata = this.#metadata.view()
-    const choices = this.#sorted.map((choice) => choice.view())
-    const view: Mutable<StreamSnapshot> = { version: this.#version, choices, ended: this.#ended }
-    if (this.#id !== undefined) view.id = this.#id
-    if (this.#model !== undefined) view.model = this.#model
-    if (this.#usage !== undefined) view.usage = this.#usage
+    const sorted = this.#sorted
+    const choices = sorted.length === 1 ? [sorted[0]!.view()] : sorted.map((choice) => choice.view())
+    const version = this.#version
+    const ended = this.#ended
+    const id = this.#id
+    const model = this.#model
+    const usage = this.#usage
+    // Whole literals for the common shapes: adding properties to an object costs more than all the rest here.
+    if (id !== undefined && model !== undefined && usage === undefined) {
+      this.#view =
+        metadata === undefined
+          ? { version, choices, ended, id, model }
+          : { version, choices, ended, id, model, metadata }
+      return this.#view
+    }
+    const view: Mutable<StreamSnapshot> = { version, choices, ended }
+    if (id !== undefined) view.id = id
+    if (model !== undefined) view.model = model
+    if (usage !== undefined) view.usage = usage
     if (metadata !== undefined) view.metadata = metadata
     this.#view = view
     return view

@@ -16,7 +16,9 @@ export class GrowingChoice {
   #sorted: GrowingBlock[] = []
   /** The blocks as last shown; entries are replaced by copying the list once per snapshot. */
   #shown: readonly ContentBlock[] = []
-  readonly #changed = new Set<GrowingBlock>()
+  /** The block that changed last since then, and the others: nearly always there is one, and a set costs more than the rest. */
+  #changed: GrowingBlock | undefined
+  readonly #changedBefore = new Set<GrowingBlock>()
   #view: ChoiceSnapshot | undefined
 
   constructor(index: number) {
@@ -52,13 +54,19 @@ export class GrowingChoice {
     return true
   }
 
-  startBlock(type: TextBlock['type'], index: number): boolean {
-    if (this.#blocks.has(index)) return false
-    this.#open(new GrowingText(type, index))
+  startBlock({ index, metadata }: Chunk<'block-start'>, type: TextBlock['type']): boolean {
+    let block = this.#blocks.get(index)
+    if (block !== undefined && metadata === undefined) return false
+    if (block === undefined) {
+      block = new GrowingText(type, index)
+      this.#open(block)
+    }
+    if (metadata !== undefined) block.keep(metadata)
+    this.#touch(block)
     return true
   }
 
-  endBlock({ index, block: restated }: Chunk<'block-end'>): boolean {
+  endBlock({ index, block: restated, metadata }: Chunk<'block-end'>): boolean {
     let block = this.#blocks.get(index)
     if (block === undefined) {
       if (restated === undefined) return false
@@ -68,7 +76,7 @@ export class GrowingChoice {
           : new GrowingText(restated.type, index)
       this.#open(block)
     }
-    block.end(restated, 'done')
+    block.end(restated, 'done', metadata)
     this.#touch(block)
     return true
   }
@@ -120,15 +128,19 @@ export class GrowingChoice {
   }
 
   #showBlocks(): readonly ContentBlock[] {
-    if (this.#changed.size === 0) return this.#shown
-    if (this.#shown.length !== this.#sorted.length) {
-      this.#shown = this.#sorted.map((block) => block.view())
-    } else {
+    const changed = this.#changed
+    if (changed === undefined) return this.#shown
+    const sorted = this.#sorted
+    if (this.#shown.length !== sorted.length) this.#shown = sorted.map((block) => block.view())
+    else if (sorted.length === 1) this.#shown = [changed.view()]
+    else {
       const blocks = this.#shown.slice()
-      for (const block of this.#changed) blocks[this.#sorted.indexOf(block)] = block.view()
+      blocks[sorted.indexOf(changed)] = changed.view()
+      for (const block of this.#changedBefore) blocks[sorted.indexOf(block)] = block.view()
       this.#shown = blocks
     }
-    this.#changed.clear()
+    this.#changed = undefined
+    if (this.#changedBefore.size > 0) this.#changedBefore.clear()
     return this.#shown
   }
 
@@ -141,7 +153,10 @@ export class GrowingChoice {
   }
 
   #touch(block: GrowingBlock): void {
-    this.#changed.add(block)
+    if (block !== this.#changed) {
+      if (this.#changed !== undefined) this.#changedBefore.add(this.#changed)
+      this.#changed = block
+    }
     this.#view = undefined
   }
 }

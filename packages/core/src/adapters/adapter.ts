@@ -46,7 +46,10 @@ export interface AdapterMachine {
   readonly finished: boolean
   /** The body was one whole JSON completion, for which no terminator is due. */
   readonly wholeCompletion: boolean
-  /** Counters of the wire's usage may still come after an in-band error; this reads nothing else. */
+  /**
+   * After an in-band error the wire may still say what was used, and in which words it closes the response; this reads nothing else.
+   * It gives out `usage` and `finish` chunks.
+   */
   readUsageOnly(event: ServerSentEvent, out: AdapterOutput): void
 }
 

@@ -18,6 +18,10 @@ export function faultOfPayload(value: unknown, named = false): StreamFault | und
   if (isSaid(nested)) return isRecord(nested) ? faultOfRecord(nested, value) : faultOfString(textOf(nested), value)
   const groq = isRecord(value['x_groq']) ? value['x_groq']['error'] : undefined
   if (isSaid(groq)) return isRecord(groq) ? faultOfRecord(groq, value) : faultOfString(textOf(groq), value)
+  const first: unknown = Array.isArray(value['errors']) ? value['errors'][0] : undefined
+  if (isSaid(first) && !Array.isArray(value['choices'])) {
+    return isRecord(first) ? faultOfRecord(first, value) : faultOfString(textOf(first), value)
+  }
   if (named || value['object'] === 'error') return faultOfRecord(value, value)
   if (Array.isArray(value['choices'])) return undefined
   if (value['object'] === 'error' || value['type'] === 'error' || isBareError(value)) return faultOfRecord(value, value)
@@ -67,7 +71,7 @@ function faultOfRecord(error: Record<string, unknown>, whole: Record<string, unk
     scalar(metadata['error_type']) ??
     scalar(whole['error_type'])
   const message =
-    scalar(error['message']) ?? scalar(error['detail']) ?? scalar(whole['message']) ?? scalar(whole['detail'])
+    scalar(error['message']) ?? detailOf(error['detail']) ?? scalar(whole['message']) ?? detailOf(whole['detail'])
   const status =
     statusOf(error['status_code']) ??
     statusOf(error['status']) ??
@@ -128,11 +132,13 @@ function fault(from: { status?: number | undefined; message: string; provider?: 
 
 /** `{"code":429,"message":"busy"}`, `{"detail":"…"}`: an error without any wrapper. */
 function isBareError(value: Record<string, unknown>): boolean {
-  if ('usage' in value || 'id' in value || 'delta' in value) return false
-  const said = scalar(value['message']) ?? scalar(value['detail'])
-  if (said === undefined) return false
+  if ('usage' in value || 'delta' in value) return false
+  const detail = isSaid(value['detail'])
+  if (!detail && scalar(value['message']) === undefined) return false
+  // An id alone may be that of a response; with a status beside it, it is that of an error.
+  if ('id' in value) return statusOf(value['code']) !== undefined || statusOf(value['status_code']) !== undefined
   return (
-    'detail' in value ||
+    detail ||
     statusOf(value['code']) !== undefined ||
     statusOf(value['status']) !== undefined ||
     statusOf(value['status_code']) !== undefined ||
@@ -160,6 +166,25 @@ const STATUS_OF_KIND: Readonly<Record<string, number | undefined>> = Object.assi
   tool_use_failed: 400,
   content_filter: 400,
   failed_precondition: 400,
+  // Codes of the Responses API; those of images say that the request must change.
+  bio_policy: 400,
+  misalignment_policy_violation: 400,
+  data_residency_mismatch: 400,
+  invalid_image: 400,
+  invalid_image_format: 400,
+  invalid_base64_image: 400,
+  invalid_image_url: 400,
+  invalid_image_mode: 400,
+  image_too_large: 400,
+  image_too_small: 400,
+  image_parse_error: 400,
+  image_content_policy_violation: 400,
+  image_file_too_large: 413,
+  image_file_not_found: 404,
+  unsupported_image_media_type: 400,
+  empty_image_file: 400,
+  failed_to_download_image: 400,
+  vector_store_timeout: 504,
   authentication_error: 401,
   invalid_api_key: 401,
   unauthenticated: 401,
@@ -216,6 +241,11 @@ function statusOf(value: unknown): number | undefined {
 function scalar(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value
   return typeof value === 'number' ? String(value) : undefined
+}
+
+/** A text, or what a validating framework says of each field. */
+function detailOf(value: unknown): string | undefined {
+  return typeof value === 'object' && value !== null ? textOf(value) : scalar(value)
 }
 
 function isSaid(value: unknown): boolean {

@@ -43,12 +43,12 @@ function readOther(event: ServerSentEvent, data: string, handlers: PayloadHandle
     if (event.incomplete !== true) out.note('empty_data_event')
     return
   }
-  if (trimmed === '[DONE]') {
+  if (trimmed === '[DONE]' && event.event !== 'error') {
     if (event.incomplete) out.note('unterminated_last_event')
     handlers.done(out)
     return
   }
-  if (trimmed.charCodeAt(0) === 0x3a /* : */) {
+  if (trimmed.charCodeAt(0) === 0x3a /* : */ && event.event !== 'error') {
     out.note('comment_as_data')
     return
   }

@@ -1,11 +1,37 @@
 import type { StreamAdapter } from './adapter.ts'
+import { anthropicMessages } from './anthropic-messages/adapter.ts'
+import { bedrockConverse } from './bedrock-converse/adapter.ts'
+import { cohere } from './cohere/adapter.ts'
+import { gemini } from './gemini/adapter.ts'
+import { ollama } from './ollama/adapter.ts'
 import { chatCompletions } from './openai-chat/adapter.ts'
-import type { ChatProfile } from './openai-chat/profile.ts'
+import { completions } from './openai-completions/adapter.ts'
+import { responses } from './openai-responses/adapter.ts'
+import type { ProviderProfile } from './profile.ts'
 
 /** Wire formats by the name that reports, the CLI and the gateway use. */
-export const APIS = ['chat_completions'] as const
+export type Api =
+  | 'chat_completions'
+  | 'responses'
+  | 'anthropic_messages'
+  | 'gemini'
+  | 'ollama'
+  | 'cohere'
+  | 'bedrock_converse'
+  | 'completions'
 
-export type Api = (typeof APIS)[number]
+const ADAPTERS: Readonly<Record<Api, (profile?: ProviderProfile) => StreamAdapter>> = {
+  chat_completions: chatCompletions,
+  responses,
+  anthropic_messages: anthropicMessages,
+  gemini,
+  ollama,
+  cohere,
+  bedrock_converse: bedrockConverse,
+  completions,
+}
+
+export const APIS: readonly Api[] = Object.freeze(Object.keys(ADAPTERS) as Api[])
 
 /**
  * The adapter of a wire format by name, for shells that learn the name at run time. Code that knows its format imports the
@@ -13,11 +39,9 @@ export type Api = (typeof APIS)[number]
  *
  * @throws TypeError for a name that is not in {@link APIS}
  */
-export function adapterFor(api: Api, profile: ChatProfile = {}): StreamAdapter {
-  switch (api) {
-    case 'chat_completions':
-      return chatCompletions(profile)
-    default:
-      throw new TypeError(`unknown API "${String(api)}"; known are ${APIS.join(', ')}`)
+export function adapterFor(api: Api, profile: ProviderProfile = {}): StreamAdapter {
+  if (!Object.hasOwn(ADAPTERS, api)) {
+    throw new TypeError(`unknown API "${api as string}"; known are ${APIS.join(', ')}`)
   }
+  return ADAPTERS[api](profile)
 }

@@ -38,11 +38,13 @@ export class TextBlockWriter {
     this.#held = ''
   }
 
-  end(out: AdapterOutput): void {
+  /** @param metadata provider fields of this block, to be echoed. */
+  end(out: AdapterOutput, metadata?: Readonly<Record<string, unknown>>): void {
     this.flush(out)
     const choice = this.#choice
     const index = this.#index
-    out.chunks.push(choice === 0 ? { type: 'block-end', index } : { type: 'block-end', choice, index })
+    if (metadata !== undefined) out.chunks.push({ type: 'block-end', ...(choice !== 0 && { choice }), index, metadata })
+    else out.chunks.push(choice === 0 ? { type: 'block-end', index } : { type: 'block-end', choice, index })
   }
 
   #emit(text: string, out: AdapterOutput): void {

@@ -27,6 +27,8 @@ export type StreamChunk =
       readonly choice?: number
       readonly index: number
       readonly blockType: ContentBlockType
+      /** As in `block-end`; also taken for a block that has begun already. */
+      readonly metadata?: Readonly<Record<string, unknown>>
     }
   | { readonly type: 'text-delta'; readonly choice?: number; readonly index: number; readonly text: string }
   | { readonly type: 'reasoning-delta'; readonly choice?: number; readonly index: number; readonly text: string }
@@ -37,6 +39,8 @@ export type StreamChunk =
       readonly choice?: number
       readonly index: number
       readonly block?: ContentBlock
+      /** Opaque provider fields of this block, to be echoed unchanged; merged key by key, the later value wins. */
+      readonly metadata?: Readonly<Record<string, unknown>>
     }
   | {
       /** Opaque provider fields. Without `choice`, of the whole response. */
@@ -72,6 +76,8 @@ export interface ToolCallDelta {
   readonly invalidUtf8?: true
   readonly providerExecuted?: boolean
   readonly metadata?: Readonly<Record<string, unknown>>
+  /** The response itself lists the tools that were declared, and this call's is not among them. */
+  readonly undeclared?: true
   /** The arguments came as a JSON value that could not be read without loss, and why: the call is held. */
   readonly unsafeArguments?: string
   /** The call contradicts itself on the wire: it can no longer be run. */

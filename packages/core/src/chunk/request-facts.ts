@@ -8,4 +8,6 @@ export interface RequestFacts {
   readonly tools?: readonly string[]
   /** Usage was asked for (`stream_options.include_usage`). */
   readonly usage?: boolean
+  /** Number of the last event that was received before: a stored stream is resumed behind it (`starting_after`). */
+  readonly startingAfter?: number
 }

@@ -36,6 +36,7 @@ export type StreamEvent =
       readonly model?: string
       readonly attempt: number
     }
+  | AttemptFailedEvent
   | { readonly type: 'text_delta'; readonly choice: number; readonly block: number; readonly text: string }
   | { readonly type: 'reasoning_delta'; readonly choice: number; readonly block: number; readonly text: string }
   | { readonly type: 'refusal_delta'; readonly choice: number; readonly block: number; readonly text: string }
@@ -47,6 +48,24 @@ export type StreamEvent =
       readonly finish: readonly FinishSummary[]
     }
   | StreamErrorEvent
+
+/**
+ * An attempt failed before it had given out anything, and the request is sent again. Only a client that retries gives it out; what
+ * follows is of the next attempt alone.
+ */
+export interface AttemptFailedEvent {
+  readonly type: 'attempt_failed'
+  /** Number of the attempt that failed, from 1. */
+  readonly attempt: number
+  readonly code: FaultCode
+  readonly phase: Phase
+  readonly message: string
+  readonly status?: number
+  /** What the server asked to wait, in milliseconds. */
+  readonly retryAfterMs?: number
+  /** Milliseconds until the next attempt starts; never less than `retryAfterMs`. */
+  readonly delayMs: number
+}
 
 export type ToolCallEvent =
   | {

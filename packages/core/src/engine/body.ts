@@ -1,5 +1,7 @@
 import { createAwsEventStreamParser } from '../aws-event-stream/parse.ts'
 import type { AwsEventStreamParser } from '../aws-event-stream/parse.ts'
+import { createJsonArrayParser } from '../ndjson/json-array.ts'
+import type { JsonArrayParser } from '../ndjson/json-array.ts'
 import { createJsonLinesParser } from '../ndjson/parse.ts'
 import type { JsonLinesParser } from '../ndjson/parse.ts'
 import type { ServerSentEvent } from '../sse/event.ts'
@@ -7,7 +9,7 @@ import { createEventStreamParser } from '../sse/parse.ts'
 import type { EventStreamParser } from '../sse/parse.ts'
 
 /** What the body turned out to be, whatever its content type says (faults F183–F187). */
-export type BodyKind = 'sse' | 'json' | 'html' | 'aws-event-stream'
+export type BodyKind = 'sse' | 'json' | 'json-array' | 'html' | 'aws-event-stream'
 
 const BOM = [0xef, 0xbb, 0xbf] as const
 /** Enough of an HTML page to find its title. */
@@ -32,6 +34,7 @@ export class BodyReader {
   readonly #options: BodyReaderOptions
   readonly #sse: EventStreamParser
   #json: JsonLinesParser | undefined
+  #array: JsonArrayParser | undefined
   #aws: AwsEventStreamParser | undefined
   #page: number[] = []
   #bomBytes = 0
@@ -64,6 +67,9 @@ export class BodyReader {
       case 'json':
         this.#json ??= createJsonLinesParser({ maxEventBytes: this.#options.maxEventBytes, baseOffset: offset })
         return this.#json.push(bytes)
+      case 'json-array':
+        this.#array ??= createJsonArrayParser({ maxEventBytes: this.#options.maxEventBytes, baseOffset: offset })
+        return this.#array.push(bytes)
       case 'aws-event-stream':
         this.#aws ??= createAwsEventStreamParser({ maxEventBytes: this.#options.maxEventBytes })
         return this.#aws.push(bytes)
@@ -75,6 +81,7 @@ export class BodyReader {
 
   end(): readonly ServerSentEvent[] {
     if (this.#json !== undefined) return this.#json.end()
+    if (this.#array !== undefined) return this.#array.end()
     if (this.#aws !== undefined) return this.#aws.end()
     if (this.kind === 'html') return NOTHING
     const before = this.#sse.invalidUtf8
@@ -98,7 +105,7 @@ export class BodyReader {
   }
 
   get overflow(): { readonly offset: number; readonly limit: number } | undefined {
-    return this.#json?.overflow ?? this.#aws?.overflow ?? this.#sse.overflow
+    return this.#json?.overflow ?? this.#array?.overflow ?? this.#aws?.overflow ?? this.#sse.overflow
   }
 
   get corrupt(): AwsEventStreamParser['corrupt'] {
@@ -107,6 +114,11 @@ export class BodyReader {
 
   get lineByLine(): boolean {
     return this.#json?.lineByLine === true
+  }
+
+  /** The body is a JSON array whose closing bracket has not come. */
+  get arrayIsOpen(): boolean {
+    return this.#array !== undefined && !this.#array.closed
   }
 
   /** The beginning of an HTML page; complete once {@link pageIsComplete}. */
@@ -169,6 +181,7 @@ function isBlank(byte: number): boolean {
 }
 
 function kindOf(byte: number): BodyKind {
-  if (byte === 0x7b || byte === 0x5b) return 'json'
+  if (byte === 0x7b) return 'json'
+  if (byte === 0x5b) return 'json-array'
   return byte === 0x3c ? 'html' : 'sse'
 }

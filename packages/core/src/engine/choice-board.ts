@@ -1,6 +1,7 @@
 import type { StreamSnapshot } from '../accumulate/snapshot.ts'
 import type { Evidence } from '../adapters/adapter.ts'
 import type { FaultCode, Phase } from '../chunk/fault.ts'
+import type { StreamChunk } from '../chunk/chunk.ts'
 import type { FinishReason } from '../chunk/finish-reason.ts'
 import type { Outcome } from '../chunk/outcome.ts'
 import type { FinishSummary, StreamEvent } from '../chunk/stream-event.ts'
@@ -8,6 +9,8 @@ import type { BatchDecision, ToolCallMachine } from '../tool-call/machine.ts'
 import { judgeChoice, worstOutcome } from './outcome.ts'
 import type { ChoiceVerdict, Policy } from './outcome.ts'
 import type { ChoicePhase } from './report.ts'
+
+type Finish = Extract<StreamChunk, { type: 'finish' }>
 
 /** How one choice stands. */
 export interface ChoiceState {
@@ -66,7 +69,11 @@ export class ChoiceBoard {
         ...stream,
         finish: state.finish?.reason ?? null,
         repaired: calls.isRepaired(index),
-        hasText: blocks.some((block) => (block.type === 'text' || block.type === 'refusal') && block.text !== ''),
+        // Media and the like have no text, and are content all the same.
+        hasText: blocks.some(
+          (block) =>
+            block.type === 'opaque' || ((block.type === 'text' || block.type === 'refusal') && block.text !== ''),
+        ),
         hasRefusal: blocks.some((block) => block.type === 'refusal' && block.text !== ''),
         hasCalls: blocks.some((block) => block.type === 'tool-call'),
       })
@@ -81,6 +88,14 @@ export class ChoiceBoard {
       const phase = calls.settle(state.index, decisionOf(state, batch, tokensSpent), out)
       state.phase = phase ?? (verdict.calls === 'refuse' ? 'failed' : 'closed')
     }
+  }
+
+  /** After the fault that ended the stream, the wire also closed the choice: its own word is kept, and changes nothing. */
+  closeAfterFault({ choice = 0, reason, raw = null }: Finish, outcome: Outcome, code: FaultCode): void {
+    const state = this.get(choice)
+    state.finish ??= { reason, raw }
+    state.verdict ??= { outcome, code, calls: 'refuse' }
+    state.phase = 'failed'
   }
 
   /** The stream failed: no call of any choice is run. A choice that was judged before keeps its own verdict. */

@@ -58,9 +58,21 @@ export const FINDINGS: Readonly<Record<DiagnosticCode, { readonly severity: Seve
     hint: 'a call has empty arguments, read as {}; its schema decides whether that is enough',
   },
   arguments_repaired: { severity: 'warning', hint: 'arguments did not parse and were repaired as the profile asks' },
+  arguments_rewritten: {
+    severity: 'info',
+    hint: 'arguments were restated in other words; those that came first are kept',
+  },
+  built_in_call: {
+    severity: 'warning',
+    hint: "a built-in tool of the provider waits for your own code: answer it from the call's item; it is never released as a tool call",
+  },
   bursty_arrival: {
     severity: 'warning',
     hint: 'events came in bursts: a hop buffers; set X-Accel-Buffering: no and Cache-Control: no-transform, and turn proxy buffering off',
+  },
+  call_close_inferred: {
+    severity: 'info',
+    hint: 'a call that nothing had closed was closed by what came next; its arguments were whole',
   },
   comment_as_data: { severity: 'info', hint: 'a comment was wrapped again as data by a hop; it was ignored' },
   comment_keepalive: { severity: 'info', hint: 'comments keep the connection alive; they are not progress' },
@@ -77,6 +89,10 @@ export const FINDINGS: Readonly<Record<DiagnosticCode, { readonly severity: Seve
     hint: 'each delta repeats the text before it; if this server sends cumulative text, set cumulativeText in its profile',
   },
   data_after_end: { severity: 'info', hint: 'data came after the end of the response and was ignored' },
+  deltas_incomplete: {
+    severity: 'warning',
+    hint: 'the wire restated more than its deltas said; what was missing was added',
+  },
   downgraded_to_json: { severity: 'info', hint: 'the answer was one whole JSON completion; it was played as events' },
   empty_data_event: { severity: 'info', hint: 'an event without data was taken as a heartbeat' },
   finish_reason_empty: { severity: 'info', hint: 'finish_reason is an empty string, which is not an end' },
@@ -89,9 +105,21 @@ export const FINDINGS: Readonly<Record<DiagnosticCode, { readonly severity: Seve
     severity: 'warning',
     hint: 'bytes that are not UTF-8 were replaced by U+FFFD; a call that holds them is not run',
   },
+  json_array_framing: {
+    severity: 'info',
+    hint: 'the body is one JSON array, sent element by element; each element was read as an event (alt=sse asks for events)',
+  },
+  item_id_changed: {
+    severity: 'info',
+    hint: 'the id of an item changes from event to event; events were matched by output_index',
+  },
   legacy_function_call: {
     severity: 'info',
     hint: 'the server uses function_call; answer with a function message, not a tool message',
+  },
+  missing_block_start: {
+    severity: 'warning',
+    hint: 'content came for a block that was never started, or already closed: text was shown, input is never given to a call',
   },
   missing_choice: { severity: 'warning', hint: 'fewer choices came than were asked for' },
   missing_finish_reason: {
@@ -102,7 +130,7 @@ export const FINDINGS: Readonly<Record<DiagnosticCode, { readonly severity: Seve
   missing_index: { severity: 'info', hint: 'a call has no index; its fragments were matched by id' },
   missing_sentinel: {
     severity: 'warning',
-    hint: 'the terminal signal ([DONE]) never came; the finish reason is the only end evidence',
+    hint: 'the terminal signal of this API ([DONE], a stop event) never came; the finish reason is the only end evidence',
   },
   missing_usage: { severity: 'info', hint: 'usage was asked for and never came' },
   name_late: { severity: 'info', hint: 'a call got its name after its first arguments' },
@@ -113,11 +141,17 @@ export const FINDINGS: Readonly<Record<DiagnosticCode, { readonly severity: Seve
   proxy_error_page: { severity: 'error', hint: 'a proxy put an HTML page in place of the answer' },
   reasoning_duplicated: { severity: 'info', hint: 'reasoning came under two names in one delta and was taken once' },
   response_id_changed: { severity: 'info', hint: 'the response id changes from chunk to chunk; the first one is kept' },
+  sequence_gap: { severity: 'warning', hint: 'sequence numbers are missing: events were lost on the way' },
+  sequence_repeated: { severity: 'info', hint: 'an event was delivered twice and read once' },
   skipped_event: {
     severity: 'error',
     hint: 'an event could not be read and was skipped; no call of this stream is run',
   },
   splice_suspected: { severity: 'warning', hint: 'two generations may have been joined in one stream' },
+  text_restated: {
+    severity: 'warning',
+    hint: 'the wire restated a text that is not what its deltas said; the restated text counts, what was shown of it is wrong',
+  },
   think_tags: {
     severity: 'info',
     hint: 'the text holds <think> tags; set thinkTags in the profile to read them as reasoning',

@@ -1,5 +1,5 @@
 import type { StreamSnapshot } from '../accumulate/snapshot.ts'
-import type { AdapterMachine, StreamAdapter } from '../adapters/adapter.ts'
+import type { AdapterMachine, Evidence, StreamAdapter } from '../adapters/adapter.ts'
 import type { DiagnosticCode } from '../chunk/diagnostic.ts'
 import type { RequestFacts } from '../chunk/request-facts.ts'
 import type { TokenUsage } from '../chunk/usage.ts'
@@ -20,16 +20,18 @@ export interface EndedResponse {
   readonly calls: ToolCallMachine
   readonly machine: AdapterMachine
   readonly adapter: StreamAdapter
+  /** Is a terminal signal due? Usually what the adapter says. */
+  readonly sentinel: Evidence
   readonly request: RequestFacts
   readonly usage: TokenUsage | undefined
 }
 
 /** Findings that only the end of a response can show. A finish of `stop` with calls is promoted here (fault F091). */
 export function noteChoices(response: EndedResponse, note: Note): void {
-  const { snapshot, choices, calls, machine, adapter, request, usage } = response
+  const { snapshot, choices, calls, machine, adapter, sentinel, request, usage } = response
   const finished = choices.list().filter(({ finish }) => finish !== undefined)
   const terminal = machine.ended || machine.wholeCompletion
-  if (!terminal && adapter.sentinel === 'required' && finished.length > 0) note('missing_sentinel')
+  if (!terminal && sentinel === 'required' && finished.length > 0) note('missing_sentinel')
   if (terminal && adapter.finishReason === 'required' && finished.length < snapshot.choices.length) {
     note('missing_finish_reason')
   }
@@ -46,7 +48,9 @@ export function noteChoices(response: EndedResponse, note: Note): void {
     }
     const { finish } = state
     const refused = blocks.some((block) => block.type === 'refusal')
-    if (finish?.reason === 'stop' && !refused && calls.calls(index).some(({ state: at }) => at === 'complete')) {
+    // Calls that the provider runs itself are over when it stops.
+    const whole = calls.calls(index).some((call) => call.state === 'complete' && !call.providerExecuted)
+    if (finish?.reason === 'stop' && !refused && whole) {
       note('finish_reason_mismatch', `"${clip(finish.raw ?? '', 60)}" with tool calls is read as tool calls`)
       state.finish = { reason: 'tool-calls', raw: finish.raw }
     } else if (!hasCalls && finish?.reason === 'tool-calls') note('finish_without_calls')
@@ -67,6 +71,7 @@ export function noteTransport(body: BodyReader, head: ResponseHead | undefined, 
 const CONTENT_TYPES = {
   sse: ['text/event-stream'],
   json: ['application/json', 'ndjson', 'jsonl', 'application/x-json'],
+  'json-array': ['application/json', 'application/x-json'],
   html: ['text/html'],
   'aws-event-stream': ['application/vnd.amazon.eventstream'],
 } as const

@@ -3,6 +3,7 @@ import type { StreamAccumulator } from '../accumulate/accumulator.ts'
 import type { StreamSnapshot } from '../accumulate/snapshot.ts'
 import { AdapterOutput } from '../adapters/adapter.ts'
 import type { AdapterMachine } from '../adapters/adapter.ts'
+import { detectEvent } from '../adapters/detect.ts'
 import type { StreamChunk, ToolCallDelta } from '../chunk/chunk.ts'
 import type { DiagnosticCode } from '../chunk/diagnostic.ts'
 import type { Retryable, StreamFault } from '../chunk/fault.ts'
@@ -41,6 +42,7 @@ import {
   streamTooLong,
   timedOut,
   unreadableEvent,
+  wrongApi,
 } from './faults.ts'
 import { buildReport } from './report-builder.ts'
 import type { ReportSource, StreamReport } from './report.ts'
@@ -84,6 +86,8 @@ class Engine implements StreamEngine {
   #argumentBytes = 0
   #usage: TokenUsage | undefined
   #chunkCount = 0
+  /** The first event with a payload, as long as nothing was made of any. */
+  #firstEvent: ServerSentEvent | undefined
   /** The body ended inside an event. */
   #halfEvent = false
   /** The first event that could not be read. */
@@ -99,6 +103,7 @@ class Engine implements StreamEngine {
     this.#options = options
     this.#request = request
     this.#limits = { ...DEFAULT_LIMITS, ...limits }
+    checkLimits(this.#limits)
     this.#timeline = new Timeline(timeouts === 'reasoning' ? REASONING_TIMEOUTS : { ...DEFAULT_TIMEOUTS, ...timeouts })
     const note = (code: DiagnosticCode, detail?: string): void => this.#note(code, detail)
     this.#output = new AdapterOutput(note)
@@ -174,6 +179,7 @@ class Engine implements StreamEngine {
     // What trails behind the end counts here, however the reads were cut.
     if (this.#body.comments > 0) this.#diagnostics.put('comment_keepalive', `${this.#body.comments} comment lines`)
     if (this.#body.lineByLine) this.#diagnostics.put('ndjson_framing')
+    if (this.#body.kind === 'json-array') this.#diagnostics.put('json_array_framing')
     return buildReport({
       api: this.#options.adapter.api,
       source,
@@ -265,6 +271,7 @@ class Engine implements StreamEngine {
     const offsetBefore = this.#eventOffset
     this.#eventCount++
     this.#eventOffset = event.offset
+    if (this.#firstEvent === undefined && !this.committed && isObject(event.data)) this.#firstEvent = event
     const output = this.#output
     this.#machine.push(event, output)
     if (event.incomplete && !this.#machine.ended && output.chunks.length === 0 && output.skipped.length === 0) {
@@ -286,14 +293,18 @@ class Engine implements StreamEngine {
     if (this.#machine.ended) this.#conclude()
   }
 
-  /** Nothing that follows the end changes it; only usage may still be learned after an error (it was spent all the same). */
+  /**
+   * Nothing that follows the end changes it. After an error, usage may still be learned (it was spent all the same), and after one of
+   * the provider's also in which words the wire closes the response.
+   */
   #afterEnd(event: ServerSentEvent): void {
     this.#eventsAfterEnd++
     if (this.#fault !== undefined && this.#fault.phase !== 'framing') {
       this.#machine.readUsageOnly(event, this.#output)
       for (const chunk of this.#output.chunks) {
-        if (chunk.type !== 'usage') continue
-        this.#usage = chunk.usage
+        if (chunk.type === 'usage') this.#usage = chunk.usage
+        else if (chunk.type !== 'finish' || this.#fault.provider === undefined) continue
+        else this.#choices.closeAfterFault(chunk, this.#outcome!, this.#fault.code)
         this.#accumulator.push(chunk)
       }
       this.#output.clear()
@@ -329,6 +340,7 @@ class Engine implements StreamEngine {
 
   #apply(chunk: StreamChunk): void {
     this.#chunkCount++
+    this.#options.onChunk?.(chunk)
     if (chunk.type === 'error') {
       this.#fail({ ...chunk.error, ...this.#position(), retryable: this.#lowered(chunk.error.retryable) })
       return
@@ -402,6 +414,7 @@ class Engine implements StreamEngine {
 
   #outputCame(): void {
     this.committed = true
+    this.#firstEvent = undefined
     this.#timeline.progress(true)
   }
 
@@ -429,12 +442,14 @@ class Engine implements StreamEngine {
     this.#applyAll(output.chunks)
     output.clear()
     if (this.ended) return
-    const fault = this.#calls.conflict ?? this.#nothingCame()
+    const fault = this.#calls.conflict ?? this.#wrongApi() ?? this.#nothingCame()
     if (fault !== undefined) {
       this.#fail({ ...this.#position(), ...fault, retryable: this.#lowered(fault.retryable) })
       return
     }
     const { adapter, policy = 'compat', batch = 'all' } = this.#options
+    // Where the framing has an end of its own, it is due, whatever the format says of its own signal.
+    const sentinel = this.#body.arrayIsOpen ? 'required' : adapter.sentinel
     const snapshot = this.#accumulator.snapshot()
     // A choice that has said nothing yet is judged like the others.
     for (const index of this.#machine.choices) this.#choices.get(index)
@@ -446,6 +461,7 @@ class Engine implements StreamEngine {
         calls: this.#calls,
         machine: this.#machine,
         adapter,
+        sentinel,
         request: this.#request,
         usage: this.#usage,
       },
@@ -455,7 +471,7 @@ class Engine implements StreamEngine {
       snapshot,
       {
         terminal: this.#machine.ended || this.#machine.wholeCompletion,
-        terminalRequired: adapter.sentinel,
+        terminalRequired: sentinel,
         finishRequired: adapter.finishReason,
         cleanEnd: this.#cause === undefined || this.#cause === 'eof',
         skipped: this.#skipped !== undefined,
@@ -471,6 +487,15 @@ class Engine implements StreamEngine {
     const tokensSpent = maxOutputTokens !== undefined && (this.#usage?.outputTokens ?? 0) >= maxOutputTokens
     this.#choices.settle(this.#calls, batch, tokensSpent, this.#events)
     this.#finish(outcome, undefined)
+  }
+
+  /** Nothing in the body meant anything to this adapter, and its first event is known to be that of another format. */
+  #wrongApi(): StreamFault | undefined {
+    const first = this.#firstEvent
+    if (this.committed || first === undefined) return undefined
+    const { api } = this.#options.adapter
+    const detected = detectEvent(first)
+    return detected === undefined || detected.api === api ? undefined : wrongApi(api, detected)
   }
 
   /** A stream that ended well but said nothing at all. */
@@ -570,6 +595,11 @@ class Engine implements StreamEngine {
   }
 }
 
+function isObject(data: string): boolean {
+  const first = data.charCodeAt(0)
+  return first === 0x7b || first === 0x5b
+}
+
 function sameUsage(a: TokenUsage | undefined, b: TokenUsage): boolean {
   return (
     a !== undefined &&
@@ -590,6 +620,20 @@ function checkOptions({ adapter, policy, batch }: StreamEngineOptions): void {
   }
   if (batch !== undefined && batch !== 'all' && batch !== 'each') {
     throw new TypeError(`createStreamEngine: unknown batch "${String(batch)}"; known are all and each`)
+  }
+}
+
+/** Deeper arguments would overflow the stack of whoever walks through them. */
+const DEEPEST_JSON = 4096
+
+function checkLimits(limits: StreamLimits): void {
+  for (const [name, value] of Object.entries(limits)) {
+    if (typeof value !== 'number' || !(value > 0)) {
+      throw new TypeError(`createStreamEngine: limits.${name} must be a number above 0, not ${String(value)}`)
+    }
+  }
+  if (limits.jsonDepth > DEEPEST_JSON) {
+    throw new TypeError(`createStreamEngine: limits.jsonDepth can be ${DEEPEST_JSON} at the most`)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { DetectedApi } from '../adapters/detect.ts'
 import type { FaultCode, Retryable, StreamFault } from '../chunk/fault.ts'
 import { clip } from '../json/clip.ts'
 import type { TimeoutCode } from './deadlines.ts'
@@ -36,6 +37,16 @@ export function notConnected(detail: string | undefined): StreamFault {
     phase: 'connect',
     retryable: 'yes',
     message: `no answer came: the connection failed before a response head${said(detail)}; check the address, the port and the network`,
+  }
+}
+
+export function wrongApi(api: string, detected: DetectedApi): StreamFault {
+  const sure = detected.confidence === 'certain' ? 'is' : 'looks like'
+  return {
+    code: 'wrong_api',
+    phase: 'delta',
+    retryable: 'no',
+    message: `nothing in this body means anything as ${api}: it ${sure} ${detected.api} (${detected.evidence}); read it as ${detected.api}`,
   }
 }
 

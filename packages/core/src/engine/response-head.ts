@@ -54,7 +54,10 @@ function readErrorBody(body: string): { readonly message: string; readonly provi
   const text = body.trim()
   for (const json of [text, ...dataOf(text)]) {
     try {
-      const provider = faultOfPayload(JSON.parse(json), true)?.provider
+      const value: unknown = JSON.parse(json)
+      // A list of one error, where a list of responses was due.
+      const error: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
+      const provider = faultOfPayload(error, true)?.provider
       if (provider !== undefined) return { message: provider.message ?? provider.code ?? provider.type ?? '', provider }
     } catch {
       // Not JSON: an event stream, a page or plain text.

@@ -1,5 +1,6 @@
 import type { StreamSnapshot } from '../accumulate/snapshot.ts'
 import type { StreamAdapter } from '../adapters/adapter.ts'
+import type { StreamChunk } from '../chunk/chunk.ts'
 import type { StreamLimits } from '../chunk/limits.ts'
 import type { RequestFacts } from '../chunk/request-facts.ts'
 import type { StreamEvent } from '../chunk/stream-event.ts'
@@ -31,6 +32,8 @@ export interface StreamEngineOptions {
   readonly route?: string
   /** Seed of minted call ids; give each run its own. Default ''. */
   readonly idSeed?: string
+  /** Sees every chunk before the events that it leads to are given out; for a shell that writes the response in another form. */
+  readonly onChunk?: (chunk: StreamChunk) => void
 }
 
 /**

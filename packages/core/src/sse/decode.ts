@@ -50,6 +50,17 @@ export function createUtf8State(): Utf8State {
   return { held: NO_BYTES, offset: 0, lastWasAscii: true, streaming: undefined }
 }
 
+/**
+ * The text of a small read that begins and ends with a character, and holds nothing that has to be looked into. Undefined for any
+ * other read. The caller moves `offset` on if it takes the text.
+ */
+export function decodeWhole(state: Utf8State, bytes: Uint8Array): string | undefined {
+  const length = bytes.length
+  if (length > LARGE_READ_BYTES || state.held.length > 0) return undefined
+  const text = ONE_SHOT.decode(bytes)
+  return text.indexOf('\ufffd') < 0 ? text : undefined
+}
+
 export function decodeRead(state: Utf8State, read: Uint8Array): DecodedRead {
   let bytes = state.held.length === 0 ? read : concat(state.held, read)
   const cut = cutCharacterBytes(bytes)

@@ -18,7 +18,7 @@
  */
 import { addData, closeBlock, createBlockState, deliver, forgetBlock, takeField } from './block.ts'
 import type { BlockState } from './block.ts'
-import { createUtf8State, decodeEnd, decodeRead, utf8Bytes } from './decode.ts'
+import { createUtf8State, decodeEnd, decodeRead, decodeWhole, utf8Bytes } from './decode.ts'
 import type { DecodedRead, ReplacedSequences, Utf8State } from './decode.ts'
 import { detachSmall } from './detach.ts'
 import type { ServerSentEvent } from './event.ts'
@@ -122,6 +122,10 @@ export function createEventStreamParser(options: EventStreamParserOptions = {}):
 function push(state: ParserState, bytes: Uint8Array): readonly ServerSentEvent[] {
   if (state.ended) return []
   state.bytes += bytes.length
+  if (!state.block.open && bytes[bytes.length - 1] === LF) {
+    const live = liveEvent(state, bytes)
+    if (live !== undefined) return [live]
+  }
   if (bytes.length <= LARGEST_READ_BYTES) takeRead(state, bytes)
   else {
     for (let at = 0; at < bytes.length; at += LARGEST_READ_BYTES) {
@@ -166,6 +170,38 @@ function takeRead(state: ParserState, bytes: Uint8Array): void {
   // The bytes of a cut character count already. Where they begin a block they are too few to matter.
   if (block.open && utf8.offset + utf8.held.length - block.offset > state.limit) refuse(state)
   if (read.replaced !== undefined) noteReplaced(state, read, read.replaced)
+}
+
+/**
+ * The event of a read that is one `data` line and a blank line, as a live stream brings them: nothing before it is open and nothing
+ * is left over, so none of the bookkeeping for cuts is due. Undefined when it is anything else; the read is then not taken.
+ */
+function liveEvent(state: ParserState, bytes: Uint8Array): ServerSentEvent | undefined {
+  const { block, utf8 } = state
+  const length = bytes.length
+  if (
+    bytes[length - 2] !== LF ||
+    bytes[0] !== 0x64 ||
+    bytes[4] !== 0x3a ||
+    length > state.limit ||
+    state.afterCr ||
+    state.overflow !== undefined
+  ) {
+    return undefined
+  }
+  const text = decodeWhole(utf8, bytes)
+  if (text === undefined) return undefined
+  const lineEnd = text.length - 2
+  if (text.indexOf('\n') !== lineEnd || text.indexOf('\r') >= 0) return undefined
+  const data = dataValue(text, 0, lineEnd)
+  if (data === undefined) return undefined
+  const { offset } = utf8
+  utf8.offset = offset + length
+  state.events++
+  // The blank line is not part of the block.
+  const event: ServerSentEvent = block.offsets ? { data, offset, endOffset: utf8.offset - 1 } : { data }
+  if (block.idBuffer !== undefined) event.id = block.idBuffer
+  return event
 }
 
 /** The open block is too large: nothing of it is kept, and nothing more is taken. */

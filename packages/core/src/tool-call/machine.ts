@@ -158,6 +158,7 @@ export class ToolCallMachine {
         ? this.#byBlock.get(chunk.choice ?? 0)?.get(chunk.index)
         : this.#find(chunk.choice ?? 0, chunk.index, stated.callId)
     if (record === undefined) return undefined
+    if (chunk.metadata !== undefined) record.metadata = { ...record.metadata, ...chunk.metadata }
     if (stated !== undefined) {
       if (stated.providerCallId !== undefined) record.providerCallId ??= stated.providerCallId
       if (stated.metadata !== undefined) record.metadata = { ...record.metadata, ...stated.metadata }
@@ -187,6 +188,7 @@ export class ToolCallMachine {
     if (chunk.invalidUtf8 === true) record.invalidUtf8 = true
     if (chunk.providerExecuted === true) record.providerExecuted = true
     if (chunk.freeText === true) record.freeText = true
+    if (chunk.undeclared === true) record.undeclared = true
     if (chunk.conflict !== undefined) this.#contradict(record, chunk.conflict.message, out)
     if (chunk.name !== undefined) this.#setName(record, chunk.name, out)
     return chunk.argumentsDelta === '' ? undefined : this.#append(record, chunk.argumentsDelta, out)
@@ -222,6 +224,7 @@ export class ToolCallMachine {
       emptyArguments: false,
       providerExecuted: false,
       freeText: false,
+      undeclared: false,
       invalidUtf8: false,
       unsafe: undefined,
       metadata: undefined,
@@ -297,7 +300,9 @@ export class ToolCallMachine {
       return
     }
     const { tools } = this.#options
-    if (tools !== undefined && !record.providerExecuted && !tools.includes(record.name)) {
+    // What the request is known to have declared counts before what the response says of it.
+    const known = tools === undefined ? !record.undeclared : tools.includes(record.name)
+    if (!record.providerExecuted && !known) {
       this.#fail(
         record,
         'unknown_tool',
@@ -309,6 +314,7 @@ export class ToolCallMachine {
     }
     if (record.freeText) {
       record.parsedArguments = { input: record.argumentsText }
+      record.emptyArguments = record.argumentsText === ''
       this.#move(record, 'complete')
       return
     }

@@ -30,6 +30,8 @@ export interface CallRecord {
   emptyArguments: boolean
   providerExecuted: boolean
   freeText: boolean
+  /** The response lists the declared tools without this one. */
+  undeclared: boolean
   invalidUtf8: boolean
   /** Why the arguments can't be trusted as they were sent. */
   unsafe: string | undefined

@@ -76,6 +76,44 @@ describe('an accumulator', () => {
     expect(accumulator.snapshot().choices[0]!.blocks).toEqual([call])
   })
 
+  test('keeps the provider fields that came with the end of a block, and views given out before stay as they were', () => {
+    const accumulator = filled(
+      { type: 'reasoning-delta', index: 0, text: 'hm' },
+      { type: 'block-end', index: 0, metadata: { signature: 's1' } },
+      { type: 'block-start', index: 1, blockType: 'opaque', metadata: { type: 'result' } },
+      { type: 'block-end', index: 1, metadata: { data: 'whole' } },
+      { type: 'tool-call-delta', index: 2, id: 'c', name: 'f', argumentsDelta: '{}', metadata: { a: 1 } },
+    )
+    const before = accumulator.snapshot()
+    accumulator.push({ type: 'block-end', index: 0, metadata: { signature: 's2', more: true } })
+    accumulator.push({ type: 'block-end', index: 2, metadata: { b: 2 } })
+    accumulator.push({ type: 'block-start', index: 0, blockType: 'reasoning', metadata: { begun: 1 } })
+    accumulator.push({
+      type: 'block-end',
+      index: 1,
+      block: { type: 'opaque', index: 1, text: '', status: 'done', metadata: { item: 'i' } },
+      metadata: { data: 'newer' },
+    })
+    expect(before.choices[0]!.blocks).toEqual([
+      { type: 'reasoning', index: 0, text: 'hm', status: 'done', metadata: { signature: 's1' } },
+      { type: 'opaque', index: 1, text: '', status: 'done', metadata: { type: 'result', data: 'whole' } },
+      {
+        type: 'tool-call',
+        index: 2,
+        callId: 'c',
+        name: 'f',
+        argumentsText: '{}',
+        status: 'streaming',
+        metadata: { a: 1 },
+      },
+    ])
+    expect(accumulator.snapshot().choices[0]!.blocks).toMatchObject([
+      { text: 'hm', status: 'done', metadata: { signature: 's2', more: true, begun: 1 } },
+      { text: '', metadata: { type: 'result', item: 'i', data: 'newer' } },
+      { status: 'done', metadata: { a: 1, b: 2 } },
+    ])
+  })
+
   test('keeps the first id and model, the latest usage, and how each choice finished', () => {
     const accumulator = filled(
       { type: 'start', model: 'm' },

@@ -26,9 +26,11 @@ export const anyChunk: fc.Arbitrary<StreamChunk> = fc
     index: fc.nat({ max: 3 }),
     text: fc.constantFrom('', 'a', 'bc', '日', '😀'),
     name: fc.constantFrom(undefined, 'f'),
-    restated: fc.constantFrom<ContentBlock['type']>('text', 'reasoning', 'tool-call'),
+    restated: fc.constantFrom<ContentBlock['type']>('text', 'reasoning', 'opaque', 'tool-call'),
+    kept: fc.constantFrom(undefined, { a: 1 }, { a: 2, b: 'x' }),
   })
-  .map(({ kind, choice, index, text, name, restated }): StreamChunk => {
+  .map(({ kind, choice, index, text, name, restated, kept }): StreamChunk => {
+    const metadata = kept === undefined ? {} : { metadata: kept }
     const at = choice === undefined ? { index } : { choice, index }
     const of = choice === undefined ? {} : { choice }
     switch (kind) {
@@ -43,13 +45,14 @@ export const anyChunk: fc.Arbitrary<StreamChunk> = fc
           id: `c${choice ?? 0}.${index}`,
           ...(name !== undefined && { name }),
           argumentsDelta: text,
+          ...metadata,
         }
       case 'open':
-        return { type: 'block-start', ...at, blockType: restated }
+        return { type: 'block-start', ...at, blockType: restated, ...metadata }
       case 'end':
-        return { type: 'block-end', ...at }
+        return { type: 'block-end', ...at, ...metadata }
       case 'end-block':
-        return { type: 'block-end', ...at, block: blockOf(restated, index, text) }
+        return { type: 'block-end', ...at, block: { ...blockOf(restated, index, text), ...metadata } }
       case 'start':
         return { type: 'start', id: `r${index}`, ...(name !== undefined && { model: text }) }
       case 'usage':

@@ -8,6 +8,7 @@ interface NaiveBlock {
   callId?: string
   name?: string
   argumentsText?: string
+  metadata?: Record<string, unknown>
 }
 
 interface NaiveChoice {
@@ -87,7 +88,10 @@ function takeBlock(chunk: BlockChunk, known: NaiveChoice | undefined, choiceOf: 
   const { index } = chunk
   if (chunk.type === 'block-end' && chunk.block === undefined) {
     const block = known?.blocks.find((one) => one.index === index)
-    if (block !== undefined) block.status = 'done'
+    if (block !== undefined) {
+      block.status = 'done'
+      keep(block, chunk.metadata)
+    }
     return
   }
   if (chunk.type === 'block-start' && chunk.blockType === 'tool-call') return
@@ -99,13 +103,15 @@ function takeBlock(chunk: BlockChunk, known: NaiveChoice | undefined, choiceOf: 
   }
   switch (chunk.type) {
     case 'block-start':
-      if (block === undefined) open({ type: chunk.blockType, index, text: '', status: 'streaming' })
+      block ??= open({ type: chunk.blockType, index, text: '', status: 'streaming' })
+      keep(block, chunk.metadata)
       break
     case 'tool-call-delta':
       block ??= open({ type: 'tool-call', index, callId: chunk.id, argumentsText: '', status: 'streaming' })
       if (block.type !== 'tool-call') break
       block.argumentsText += chunk.argumentsDelta
       if (chunk.name !== undefined) block.name = chunk.name
+      keep(block, chunk.metadata)
       break
     case 'block-end': {
       const restated = chunk.block!
@@ -119,6 +125,8 @@ function takeBlock(chunk: BlockChunk, known: NaiveChoice | undefined, choiceOf: 
         block ??= open({ type: restated.type, index, text: '', status: 'streaming' })
         if (block.type !== 'tool-call') block.text = restated.text
       }
+      if ((block.type === 'tool-call') === (restated.type === 'tool-call')) keep(block, restated.metadata)
+      keep(block, chunk.metadata)
       block.status = 'done'
       break
     }
@@ -130,4 +138,8 @@ function takeBlock(chunk: BlockChunk, known: NaiveChoice | undefined, choiceOf: 
       block.text += chunk.text
       block.status = 'streaming'
   }
+}
+
+function keep(block: NaiveBlock, metadata: Readonly<Record<string, unknown>> | undefined): void {
+  if (metadata !== undefined) block.metadata = { ...block.metadata, ...metadata }
 }

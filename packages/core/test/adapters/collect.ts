@@ -1,7 +1,7 @@
 import { AdapterOutput } from '../../src/adapters/adapter.ts'
 import type { AdapterMachine } from '../../src/adapters/adapter.ts'
 import { chatCompletions } from '../../src/adapters/openai-chat/adapter.ts'
-import type { ChatProfile } from '../../src/adapters/openai-chat/profile.ts'
+import type { ProviderProfile } from '../../src/adapters/profile.ts'
 import type { StreamChunk } from '../../src/chunk/chunk.ts'
 import { DEFAULT_LIMITS } from '../../src/chunk/limits.ts'
 import type { StreamLimits } from '../../src/chunk/limits.ts'
@@ -27,7 +27,7 @@ export interface Collected {
 /** Everything the Chat Completions adapter makes of these events, its end included. */
 export function collect(
   events: readonly unknown[],
-  profile: ChatProfile = {},
+  profile: ProviderProfile = {},
   request: RequestFacts = {},
   limits: Partial<StreamLimits> = {},
 ): Collected {

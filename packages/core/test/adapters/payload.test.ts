@@ -93,7 +93,8 @@ describe('readPayload', () => {
     { name: 'nothing', data: '', want: ['error upstream_error'] },
     { name: 'half an object', data: '{"error":', want: ['error upstream_error'] },
     { name: 'an object, for its reader to see', data: '{"a":1}', want: [{ a: 1 }] },
-    { name: 'the sentinel', data: '[DONE]', want: ['DONE'] },
+    { name: 'the sentinel', data: '[DONE]', want: ['error upstream_error'] },
+    { name: 'a comment', data: ': gone', want: ['error upstream_error'] },
   ])('in an event called error: $name', ({ data, want }) => {
     expect(read({ data, event: 'error' })).toEqual(want)
   })

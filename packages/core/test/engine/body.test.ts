@@ -196,6 +196,35 @@ describe('a body that is one JSON completion', () => {
   })
 })
 
+describe('a body that is a JSON array', () => {
+  const elements = `[${[...payloads(GOOD)].join('\n,\r\n')}\n]`
+
+  test('is read element by element, by any adapter', () => {
+    const { report } = bodyOf(elements, JSON_TYPE)
+    expect(report).toMatchObject({ choices: [{ text: 'hi' }], counts: { events: 2 } })
+    expect(found(report)).toEqual(['missing_sentinel', 'json_array_framing'])
+    expect(found(bodyOf(elements, SSE).report)).toContain('content_type_mismatch')
+  })
+
+  test('does not wait for the comma behind an element', () => {
+    const [first] = elements.split('\n,')
+    const { events } = run(first!)
+    expect(events.map(({ type }) => type)).toEqual(['stream_started', 'text_delta', 'stream_error'])
+  })
+
+  test('the limit of an event holds for each element', () => {
+    const longest = Math.max(...payloads(GOOD).map(({ length }) => length))
+    expect(run(elements, 'eof', { limits: { eventBytes: longest } }).report.choices[0]!.text).toBe('hi')
+    expect(run(elements, 'eof', { limits: { eventBytes: longest - 1 } }).end).toMatchObject({
+      code: 'event_limit_exceeded',
+    })
+  })
+
+  test('with something behind its end has a hole', () => {
+    expect(found(bodyOf(`${elements}oops`).report)).toContain('skipped_event')
+  })
+})
+
 describe('a body that is JSON lines', () => {
   test('is read line by line', () => {
     const { report } = bodyOf(ndjson, 'application/x-ndjson')

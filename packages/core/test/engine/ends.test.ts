@@ -231,3 +231,24 @@ describe('committed', () => {
     expect(engine.committed).toBe(committed)
   })
 })
+
+describe('a body of another wire format', () => {
+  const responses = 'event: response.created\ndata: {"type":"response.created","response":{"id":"r"}}\n\n'
+
+  test('fails and names the format that fits', () => {
+    const { report } = run(responses)
+    expect(report).toMatchObject({ outcome: 'failed', error: { code: 'wrong_api', phase: 'delta', retryable: 'no' } })
+    expect(report.error?.message).toContain('it is responses (the event type "response.created")')
+  })
+
+  test('that is only likely is said to be', () => {
+    expect(run('{"model":"m","message":{"content":"a"},"done":true}\n').report.error).toMatchObject({
+      code: 'wrong_api',
+      message: expect.stringContaining('it looks like ollama'),
+    })
+  })
+
+  test('means nothing once there was content', () => {
+    expect(run(text('Hi') + responses).report.error?.code).toBe('incomplete_stream')
+  })
+})

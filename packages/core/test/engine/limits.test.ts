@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamLimits } from '../../src/chunk/limits.ts'
-import { callStates, readsOf, run } from './run.ts'
+import { callStates, engineWith, readsOf, run } from './run.ts'
 import { call, chunk, DONE, finish, more, text } from './wire.ts'
 
 const END = finish('tool_calls') + DONE
@@ -158,3 +158,10 @@ describe('limits', { timeout: 60_000 }, () => {
     expect(run(manyChoices(129) + DONE).report.error?.code).toBe('choice_limit_exceeded')
   })
 })
+
+test.each([{ jsonDepth: 4097 }, { jsonDepth: 0 }, { eventBytes: Number.NaN }, { argumentBytes: -1 }])(
+  'limits that can not work are refused at construction: %j',
+  (limits) => {
+    expect(() => engineWith({ limits })).toThrow(/limits\.\w+/)
+  },
+)

@@ -49,6 +49,11 @@ describe('an HTTP error', () => {
       body: '{"error":{"message":"no such model","type":"invalid_request_error","code":"model_not_found"}}',
       provider: { message: 'no such model', type: 'invalid_request_error', code: 'model_not_found' },
     },
+    {
+      name: 'JSON in a list',
+      body: '[{\n  "error": {"code": 503, "message": "busy", "status": "UNAVAILABLE"}\n}\n]',
+      provider: { message: 'busy', code: '503' },
+    },
     { name: 'JSON of another dialect', body: '{"detail":"Not Found"}', provider: { message: 'Not Found' } },
     { name: 'JSON as one event', body: 'data: {"error":{"message":"busy"}}\n\n', provider: { message: 'busy' } },
     {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { chatCompletions } from '../../src/adapters/openai-chat/adapter.ts'
-import type { ChatProfile } from '../../src/adapters/openai-chat/profile.ts'
+import type { ProviderProfile } from '../../src/adapters/profile.ts'
 import type { StreamEvent } from '../../src/chunk/stream-event.ts'
 import { createStreamEngine } from '../../src/engine/engine.ts'
 import type { EndCause, StreamEngine, StreamEngineOptions } from '../../src/engine/stream-engine.ts'
@@ -10,7 +10,7 @@ import type { ResponseHead } from '../../src/engine/response-head.ts'
 const encoder = new TextEncoder()
 
 export interface RunOptions extends Partial<StreamEngineOptions> {
-  readonly profile?: ChatProfile
+  readonly profile?: ProviderProfile
   readonly head?: ResponseHead
   /** Time of day, for dates in the head. */
   readonly nowMs?: number

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { callsOf, run } from './run.ts'
-import { chunk, chunkOf, DONE, finish, frag, sse } from './wire.ts'
+import { bytesOf, chunk, chunkOf, DONE, finish, frag, sse } from './wire.ts'
 
 /** Wires on which a call was once released that must not be. */
 const released = (...events: readonly unknown[]): readonly string[] =>
@@ -84,6 +84,67 @@ describe('no call is released', () => {
     ]
     expect(released(...events)).toEqual([])
   })
+
+  test.each([
+    { name: 'a blank before the colon of data', line: 'data : {"choices":[]}' },
+    { name: 'a line of bare JSON', line: '{"id":"r","choices":[{"index":0,"delta":{"content":"x"}}]}' },
+    { name: 'a line of broken JSON', line: '{"id":"r","choices":' },
+  ])('beside an event that was lost: $name', ({ line }) => {
+    const body = `${sse(frag(0, 'a', 'f', '{}'))}${line}\n\n${sse(finish('tool_calls'), DONE)}`
+    expect(callsOf(run(body))).toEqual(['f({}) failed: invalid_event_json'])
+  })
+
+  test('an error on a line of bare JSON', () => {
+    const body = `${sse(frag(0, 'a', 'f', '{}'))}{"error":{"code":503,"message":"no"}}\n\n${sse(finish('tool_calls'), DONE)}`
+    expect(run(body).report).toMatchObject({ outcome: 'failed', error: { code: 'upstream_error', status: 503 } })
+  })
+
+  test('bytes that are not UTF-8 where a fragment may have been', () => {
+    const [before, after] = sse(frag(0, 'a', 'f', '{}'), chunk({ 'tool_call?': [] }), finish('tool_calls'), DONE).split(
+      '?',
+    )
+    const body = new Uint8Array([...bytesOf(before!), 0xff, ...bytesOf(after!)])
+    expect(callsOf(run(body))).toEqual(['f({}) failed: invalid_event_json'])
+  })
+
+  test('arguments partly as text and partly as a JSON value', () => {
+    const events = [
+      frag(0, 'a', 'f', '{"a":'),
+      tool({ index: 0, function: { arguments: { b: 1 } } }),
+      frag(0, undefined, undefined, '}'),
+      finish('tool_calls'),
+      DONE,
+    ]
+    expect(callsOf(run(sse(...events)))).toEqual([expect.stringContaining('arguments_unsafe')])
+  })
+
+  test('a fragment without identity beside a legacy call', () => {
+    const events = [
+      chunk({ function_call: { name: 'f', arguments: '{"a":1' } }),
+      tool({ function: { arguments: '2}' } }),
+      finish('tool_calls'),
+      DONE,
+    ]
+    expect(released(...events)).toEqual([])
+  })
+
+  test('a name that changes after the finish', () => {
+    const events = [frag(0, 'a', 'f', '{}'), finish('tool_calls'), tool({ index: 0, function: { name: 'g' } }), DONE]
+    expect(released(...events)).toEqual([])
+  })
+
+  test('free text that is empty where the tokens ran out', () => {
+    const custom = tool({ index: 0, id: 'a', type: 'custom', custom: { name: 'f', input: '' } })
+    const usage = chunkOf([], { usage: { prompt_tokens: 1, completion_tokens: 9 } })
+    const result = run(sse(custom, finish('tool_calls'), usage, DONE), { request: { maxOutputTokens: 9 } })
+    expect(callsOf(result)).toEqual([expect.stringContaining('arguments_suspect')])
+  })
+})
+
+test('function_call that says the same as tool_calls beside it is one call', () => {
+  const said = { name: 'f', arguments: '{}' }
+  const both = chunk({ tool_calls: [{ index: 0, id: 'a', function: said }], function_call: said })
+  expect(released(both, finish('tool_calls'), DONE)).toHaveLength(1)
 })
 
 test('three calls without arguments in one array are three calls', () => {

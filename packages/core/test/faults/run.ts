@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import type { StreamAdapter } from '../../src/adapters/adapter.ts'
 import { chatCompletions } from '../../src/adapters/openai-chat/adapter.ts'
-import type { ChatProfile } from '../../src/adapters/openai-chat/profile.ts'
+import type { ProviderProfile } from '../../src/adapters/profile.ts'
 import type { StreamSnapshot } from '../../src/accumulate/snapshot.ts'
 import type { StreamEvent } from '../../src/chunk/stream-event.ts'
 import { createStreamEngine } from '../../src/engine/engine.ts'
@@ -12,7 +12,7 @@ import type { ResponseHead } from '../../src/engine/response-head.ts'
 import { bytesOf } from './wire.ts'
 
 export interface RunOptions extends Partial<StreamEngineOptions> {
-  readonly profile?: ChatProfile
+  readonly profile?: ProviderProfile
   readonly head?: ResponseHead
   /** How the transport ends. Default `eof`. */
   readonly end?: EndCause
@@ -181,9 +181,17 @@ function expectShown(snapshot: StreamSnapshot, choice: ReportChoice): void {
 const CALL_ENDS: ReadonlySet<string> = new Set(['tool_call_ready', 'tool_call_held', 'tool_call_failed'])
 
 function textIn(events: readonly StreamEvent[], type: StreamEvent['type']): string {
-  let text = ''
-  for (const event of events) if (event.type === type && 'text' in event) text += event.text
-  return text
+  // Blocks may take turns: their order is that of their keys, not of arrival.
+  const byBlock = new Map<number, string>()
+  for (const event of events) {
+    if (event.type !== type || !('text' in event)) continue
+    const block = 'block' in event ? event.block : 0
+    byBlock.set(block, (byBlock.get(block) ?? '') + event.text)
+  }
+  return [...byBlock]
+    .toSorted(([a], [b]) => a - b)
+    .map(([, text]) => text)
+    .join('')
 }
 
 function must(holds: boolean, law: string, evidence: unknown): void {

@@ -5,7 +5,8 @@ import { play } from './play.ts'
 import type { Played } from './play.ts'
 import { readSamples } from './sample.ts'
 
-const played = (name: string): Played => play(readSamples().find((sample) => sample.name === name)!)
+const played = (name: string): Played =>
+  play(readSamples().find((sample) => sample.name === `chat-completions/${name}`)!)
 const good = played('interleaved-calls/two-calls')
 const held = played('interleaved-calls/one-incomplete-sibling')
 

@@ -1,4 +1,4 @@
-import type { ChatProfile } from '../../src/adapters/index.ts'
+import type { Api, ProviderProfile } from '../../src/adapters/index.ts'
 import type {
   DiagnosticCode,
   FaultCode,
@@ -10,6 +10,7 @@ import type {
 } from '../../src/chunk/index.ts'
 import type { Policy, Streaming } from '../../src/engine/index.ts'
 import type { CallState } from '../../src/tool-call/index.ts'
+import { anthropicMessages } from './intents/anthropic-messages.ts'
 import { argumentText } from './intents/argument-text.ts'
 import { badFields } from './intents/bad-fields.ts'
 import { bursts } from './intents/bursts.ts'
@@ -22,6 +23,12 @@ import { interleavedCalls } from './intents/interleaved-calls.ts'
 import { readBoundaries } from './intents/read-boundaries.ts'
 import { splitCharacters } from './intents/split-characters.ts'
 import { splitLines } from './intents/split-lines.ts'
+import { bedrockConverse } from './intents/bedrock-converse.ts'
+import { cohere } from './intents/cohere.ts'
+import { completions } from './intents/completions.ts'
+import { gemini } from './intents/gemini.ts'
+import { ollama } from './intents/ollama.ts'
+import { responses } from './intents/responses.ts'
 
 /**
  * What a sample must come to, decided by hand from the contract before any engine has read it. The expected reports in
@@ -54,7 +61,7 @@ export interface Intent {
 export interface SampleOptions {
   readonly policy?: Policy
   readonly batch?: 'all' | 'each'
-  readonly profile?: ChatProfile
+  readonly profile?: ProviderProfile
   readonly limits?: Partial<StreamLimits>
 }
 
@@ -87,18 +94,32 @@ export type CallIntent = readonly [
 
 export type ClassIntents = Readonly<Record<string, Intent>>
 
-/** The folders of `corpus/chat-completions/`, in order: class n is number n of this list. The first ten must all be there. */
-export const CLASSES: readonly { readonly folder: string; readonly intents: ClassIntents }[] = [
-  { folder: 'split-lines', intents: splitLines },
-  { folder: 'read-boundaries', intents: readBoundaries },
-  { folder: 'split-characters', intents: splitCharacters },
-  { folder: 'call-fields', intents: callFields },
-  { folder: 'interleaved-calls', intents: interleavedCalls },
-  { folder: 'argument-text', intents: argumentText },
-  { folder: 'finish', intents: finish },
-  { folder: 'ends', intents: ends },
-  { folder: 'bursts', intents: bursts },
-  { folder: 'bad-fields', intents: badFields },
-  { folder: 'errors', intents: errors },
-  { folder: 'dialects', intents: dialects },
+/** A folder of `corpus/` with samples of one wire format. */
+export interface SampleClass {
+  readonly folder: string
+  readonly api: Api
+  readonly intents: ClassIntents
+}
+
+/** The folders of `corpus/`, in order: class n is number n of this list. The first ten must all be there. */
+export const CLASSES: readonly SampleClass[] = [
+  { folder: 'chat-completions/split-lines', api: 'chat_completions', intents: splitLines },
+  { folder: 'chat-completions/read-boundaries', api: 'chat_completions', intents: readBoundaries },
+  { folder: 'chat-completions/split-characters', api: 'chat_completions', intents: splitCharacters },
+  { folder: 'chat-completions/call-fields', api: 'chat_completions', intents: callFields },
+  { folder: 'chat-completions/interleaved-calls', api: 'chat_completions', intents: interleavedCalls },
+  { folder: 'chat-completions/argument-text', api: 'chat_completions', intents: argumentText },
+  { folder: 'chat-completions/finish', api: 'chat_completions', intents: finish },
+  { folder: 'chat-completions/ends', api: 'chat_completions', intents: ends },
+  { folder: 'chat-completions/bursts', api: 'chat_completions', intents: bursts },
+  { folder: 'chat-completions/bad-fields', api: 'chat_completions', intents: badFields },
+  { folder: 'chat-completions/errors', api: 'chat_completions', intents: errors },
+  { folder: 'chat-completions/dialects', api: 'chat_completions', intents: dialects },
+  { folder: 'responses', api: 'responses', intents: responses },
+  { folder: 'anthropic-messages', api: 'anthropic_messages', intents: anthropicMessages },
+  { folder: 'gemini', api: 'gemini', intents: gemini },
+  { folder: 'ollama', api: 'ollama', intents: ollama },
+  { folder: 'cohere', api: 'cohere', intents: cohere },
+  { folder: 'bedrock-converse', api: 'bedrock_converse', intents: bedrockConverse },
+  { folder: 'completions', api: 'completions', intents: completions },
 ]

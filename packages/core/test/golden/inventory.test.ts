@@ -6,16 +6,16 @@ describe('golden samples: what is there', () => {
   test('the folders are the classes, and the ten classes of a stream test set are among them', () => {
     expect([...listFolders()].toSorted()).toEqual(CLASSES.map(({ folder }) => folder).toSorted())
     expect(CLASSES.slice(0, 10).map(({ folder }) => folder)).toEqual([
-      'split-lines',
-      'read-boundaries',
-      'split-characters',
-      'call-fields',
-      'interleaved-calls',
-      'argument-text',
-      'finish',
-      'ends',
-      'bursts',
-      'bad-fields',
+      'chat-completions/split-lines',
+      'chat-completions/read-boundaries',
+      'chat-completions/split-characters',
+      'chat-completions/call-fields',
+      'chat-completions/interleaved-calls',
+      'chat-completions/argument-text',
+      'chat-completions/finish',
+      'chat-completions/ends',
+      'chat-completions/bursts',
+      'chat-completions/bad-fields',
     ])
   })
 

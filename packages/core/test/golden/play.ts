@@ -21,9 +21,9 @@ export type Between = 'nothing' | 'empty-pushes'
  * read, so that nothing but the cuts differs. Everything is played, whatever the engine says of its end.
  */
 export function play(sample: Sample, cuts: readonly number[] = [], between: Between = 'nothing'): Played {
-  const { intent, request, recording } = sample
+  const { api, intent, request, recording } = sample
   const { profile, ...options } = intent.options ?? {}
-  const engine = createStreamEngine({ ...options, adapter: adapterFor('chat_completions', profile), request })
+  const engine = createStreamEngine({ ...options, adapter: adapterFor(api, profile), request })
   const events = replayInto(engine, { ...recording, reads: cutReads(recording.reads, cuts, between) })
   return { events, report: engine.report(), snapshot: engine.snapshot() }
 }

@@ -1,5 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Api } from '../../src/adapters/index.ts'
 import type { RequestFacts } from '../../src/chunk/index.ts'
 import { readRecordings, requestFactsOf } from '../../src/recording/index.ts'
 import type { Recording } from '../../src/recording/index.ts'
@@ -11,6 +13,7 @@ export interface Sample {
   /** Folder and file name without the extension. */
   readonly name: string
   readonly class: number
+  readonly api: Api
   readonly kind: 'body' | 'recording'
   readonly intent: Intent
   /** Facts of the recorded request, and those of the intent. */
@@ -20,16 +23,17 @@ export interface Sample {
   readonly expectedFile: string
 }
 
-const FOLDER = fileURLToPath(new URL('../../../../corpus/chat-completions/', import.meta.url))
+const FOLDER = fileURLToPath(new URL('../../../../corpus/', import.meta.url))
 const EXPECTED = '.expected.json'
 const RECORDING = '.stream.jsonl'
 const EXTENSIONS: readonly string[] = ['.sse', '.ndjson', '.json', '.eventstream', RECORDING]
 
-/** Names of the folders that are there. */
+/** Folders that hold files, at whatever depth. */
 export function listFolders(): readonly string[] {
-  return readdirSync(FOLDER, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name)
+  const files = readdirSync(FOLDER, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile())
+  const folders = new Set(files.map(({ parentPath }) => relative(FOLDER, parentPath).replaceAll('\\', '/')))
+  folders.delete('')
+  return [...folders]
 }
 
 /** Files of one class: samples by name, and the names that have an expected file. */
@@ -39,7 +43,8 @@ export function listFiles(folder: string): {
 } {
   const samples = new Map<string, string>()
   const expected: string[] = []
-  for (const file of readdirSync(FOLDER + folder)) {
+  const entries = existsSync(FOLDER + folder) ? readdirSync(FOLDER + folder, { withFileTypes: true }) : []
+  for (const { name: file } of entries.filter((entry) => entry.isFile())) {
     const extension = file.endsWith(EXPECTED) ? EXPECTED : EXTENSIONS.findLast((known) => file.endsWith(known))
     if (extension === undefined) throw new Error(`${folder}/${file} is no kind of sample`)
     const name = file.slice(0, -extension.length)
@@ -51,7 +56,7 @@ export function listFiles(folder: string): {
 }
 
 export function readSamples(): readonly Sample[] {
-  return CLASSES.flatMap(({ folder, intents }, i) => {
+  return CLASSES.flatMap(({ folder, api, intents }, i) => {
     const { samples } = listFiles(folder)
     return Object.entries(intents).map(([name, intent]) => {
       const path = samples.get(name)
@@ -62,6 +67,7 @@ export function readSamples(): readonly Sample[] {
       return {
         name: `${folder}/${name}`,
         class: i + 1,
+        api,
         kind,
         intent,
         request: { ...requestFactsOf(recording.request), ...intent.request },

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { StreamChunk } from '../../src/chunk/chunk.ts'
 import type { StreamEvent } from '../../src/chunk/stream-event.ts'
 import { ToolCallMachine } from '../../src/tool-call/machine.ts'
+import type { ToolCallMachineOptions } from '../../src/tool-call/machine.ts'
 import { call, delta, outline, play, RELEASE, RELEASE_EACH } from './play.ts'
 
 /** The end of call 0, with its arguments said once more. */
@@ -21,6 +22,17 @@ function nested(depth: number): StreamChunk {
 }
 
 describe('one call', () => {
+  test('one that its response did not declare is unknown; the request, where known, has the last word', () => {
+    const undeclared = [call(0, 'f', '{}', { undeclared: true })]
+    const codeOf = (options: ToolCallMachineOptions): unknown => play(undeclared, RELEASE, options).calls[0]!.code
+    expect(codeOf({})).toBe('unknown_tool')
+    expect(codeOf({ tools: ['f'] })).toBeNull()
+    expect(codeOf({ tools: ['g'] })).toBe('unknown_tool')
+    expect(play([call(0, 'f', '{}', { undeclared: true, providerExecuted: true })]).calls[0]!.code).toBe(
+      'provider_executed',
+    )
+  })
+
   test('is started, streamed, and ready with all it has', () => {
     const { events, calls, phase } = play([
       delta(0, { name: 'get_weather', providerCallId: 'call_abc', argumentsDelta: '{"ci', metadata: { a: 1 } }),

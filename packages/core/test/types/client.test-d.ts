@@ -1,8 +1,17 @@
 import { expectTypeOf } from 'vitest'
-import { adapterFor, createStreamEngine, mapEventStream, parseEventStream, streamResponse } from '../../src/index.ts'
+import {
+  adapterFor,
+  createStreamEngine,
+  guardFetch,
+  mapEventStream,
+  parseEventStream,
+  streamModel,
+  streamResponse,
+} from '../../src/index.ts'
 import type {
   BatchedIterator,
   ByteSource,
+  ModelResult,
   ServerSentEvent,
   StreamChunk,
   StreamEngine,
@@ -38,3 +47,25 @@ createStreamEngine({ adapter: adapterFor('chat_completions'), policy: 'lenient' 
 expectTypeOf(engine.push(new Uint8Array(0))).toEqualTypeOf<readonly StreamEvent[]>()
 // @ts-expect-error an engine takes bytes
 engine.push('data: x')
+
+/** Bodies as the vendors' own types have them: interfaces, without an index signature. */
+interface VendorBody {
+  model: string
+  messages: { role: 'user'; content: string }[]
+}
+declare const vendorBody: VendorBody
+const stream = streamModel({ api: 'chat_completions', body: vendorBody })
+expectTypeOf(stream[Symbol.asyncIterator]()).toEqualTypeOf<AsyncIterableIterator<StreamEvent>>()
+expectTypeOf(stream.text()).toEqualTypeOf<AsyncIterableIterator<string>>()
+expectTypeOf(stream.batches()).toEqualTypeOf<AsyncIterableIterator<readonly StreamEvent[]>>()
+expectTypeOf(stream.chunks()).toEqualTypeOf<AsyncIterableIterator<StreamChunk>>()
+expectTypeOf(stream.result).toEqualTypeOf<Promise<ModelResult>>()
+// @ts-expect-error an API that is not known
+streamModel({ api: 'openai', body: {} })
+// @ts-expect-error a body is an object
+streamModel({ api: 'responses', body: 'text' })
+
+// It takes the place of any `fetch`.
+expectTypeOf(guardFetch()).toEqualTypeOf<typeof fetch>()
+// @ts-expect-error modes are a closed union
+guardFetch(fetch, { mode: 'watch' })

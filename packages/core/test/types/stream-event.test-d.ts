@@ -1,5 +1,6 @@
 import { expectTypeOf } from 'vitest'
 import type {
+  AttemptFailedEvent,
   ContentBlock,
   FaultCode,
   JsonObject,
@@ -18,6 +19,9 @@ export function describeEvent(event: StreamEvent): string {
     case 'stream_started':
       expectTypeOf(event.id).toEqualTypeOf<string | undefined>()
       return `${event.api} ${event.attempt}`
+    case 'attempt_failed':
+      expectTypeOf(event).toEqualTypeOf<AttemptFailedEvent>()
+      return `${event.attempt} ${event.code} ${event.delayMs}`
     case 'text_delta':
     case 'reasoning_delta':
     case 'refusal_delta':
@@ -78,6 +82,7 @@ export function describeBlock(block: ContentBlock): string {
     case 'text':
     case 'reasoning':
     case 'refusal':
+    case 'opaque':
       return block.text
     case 'tool-call':
       return block.argumentsText

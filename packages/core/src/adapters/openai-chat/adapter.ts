@@ -4,16 +4,18 @@ import { readStrict } from '../../json/strict.ts'
 import type { ServerSentEvent } from '../../sse/event.ts'
 import type { AdapterContext, AdapterMachine, AdapterOutput, StreamAdapter } from '../adapter.ts'
 import { CallIds } from '../call-id.ts'
+import { checkCorruptEvent } from '../corrupt-event.ts'
 import { faultOfPayload } from '../error-body.ts'
 import { isKeepable, printed } from '../kept-value.ts'
 import { readPayload } from '../payload.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import { ProviderFields } from '../provider-fields.ts'
+import { readStrayFields } from '../stray-fields.ts'
 import { ChatChoice } from './choice.ts'
 import { ChunkTemplate } from './chunk-template.ts'
 import { reasoningOf, textOfParts } from './content.ts'
 import { finishReasonOf } from './finish-reason.ts'
-import type { ChatProfile } from './profile.ts'
+import type { ProviderProfile } from '../profile.ts'
 import { readFunctionCall, readToolFragment } from './tool-fragment.ts'
 import type { ToolFragment } from './tool-fragment.ts'
 import { usageOf } from './usage.ts'
@@ -25,7 +27,7 @@ import type { WireChoice, WireChunk, WireDelta } from './wire.ts'
  *
  * @see https://platform.openai.com/docs/api-reference/chat-streaming/streaming
  */
-export function chatCompletions(profile: ChatProfile = {}, options: ChatAdapterOptions = {}): StreamAdapter {
+export function chatCompletions(profile: ProviderProfile = {}, options: ChatAdapterOptions = {}): StreamAdapter {
   return {
     api: 'chat_completions',
     terminator: 'done-sentinel',
@@ -44,7 +46,7 @@ export interface ChatAdapterOptions {
 class ChatMachine implements AdapterMachine {
   ended = false
   wholeCompletion = false
-  readonly #profile: ChatProfile
+  readonly #profile: ProviderProfile
   readonly #context: AdapterContext
   readonly #choices = new Map<number, ChatChoice>()
   readonly #ids: CallIds
@@ -71,7 +73,7 @@ class ChatMachine implements AdapterMachine {
     done: () => {},
   }
 
-  constructor(profile: ChatProfile, context: AdapterContext, template: boolean) {
+  constructor(profile: ProviderProfile, context: AdapterContext, template: boolean) {
     this.#template = template ? new ChunkTemplate() : undefined
     this.#profile = profile
     this.#context = context
@@ -87,7 +89,13 @@ class ChatMachine implements AdapterMachine {
   }
 
   push(event: ServerSentEvent, out: AdapterOutput): void {
-    if (event.fields !== undefined && this.#unknownFields(event, out)) return
+    const before = out.chunks.length
+    this.#pushEvent(event, out)
+    if (event.invalidUtf8) checkCorruptEvent(event, before, this.ended, out)
+  }
+
+  #pushEvent(event: ServerSentEvent, out: AdapterOutput): void {
+    if (event.fields !== undefined && readStrayFields(event, this.#handlers, out)) return
     const template = this.#template
     if (template === undefined) {
       readPayload(event, this.#handlers, out)
@@ -112,19 +120,6 @@ class ChatMachine implements AdapterMachine {
     if (event.data.startsWith('{')) readPayload(event, this.#usageOnly, out)
   }
 
-  /** Some servers write `error: {…}` as a field of its own in place of an event. True when nothing else is in the block. */
-  #unknownFields(event: ServerSentEvent, out: AdapterOutput): boolean {
-    for (const { name, value } of event.fields!) {
-      // The body may have been cut in the name of a field.
-      if (event.incomplete && value === '' && SSE_FIELDS.some((field) => field.startsWith(name))) continue
-      out.note('unknown_sse_field', JSON.stringify(name))
-      if (name !== 'error') continue
-      readPayload({ ...event, data: value, event: 'error' }, { ...this.#handlers, done: () => {} }, out)
-      return true
-    }
-    return event.data === ''
-  }
-
   /**
    * Was the last payload nothing but its delta? Then one that differs in the delta alone needs nothing else read again: its other
    * parts would give out no chunk and no finding.
@@ -135,7 +130,7 @@ class ChatMachine implements AdapterMachine {
   #payload(value: unknown, event: ServerSentEvent, out: AdapterOutput): void {
     // Of this payload alone: one event may hold several (glued_events).
     this.#inert = false
-    const error = faultOfPayload(value, event.event === 'error')
+    const error = saysNoError(value, event) ? undefined : faultOfPayload(value, event.event === 'error')
     if (!isRecord(value)) {
       if (error !== undefined) out.chunks.push({ type: 'error', error })
       else out.skipped.push({ message: 'the data of this event is not a JSON object, where a chunk was due' })
@@ -149,10 +144,10 @@ class ChatMachine implements AdapterMachine {
         const choice: unknown = choices[i]
         if (isRecord(choice)) {
           if (!this.#choice(choice, i, choices.length, event, out)) return
-        } else if (choice !== null) out.note('unexpected_field', 'choices[]')
+        } else if (choice !== null) out.skipped.push({ message: 'an element of choices is not an object' })
       }
     } else if (error === undefined && chunk.usage == null && chunk.x_groq == null) {
-      if (choices !== undefined && choices !== null) out.note('unexpected_field', 'choices')
+      if (choices !== undefined && choices !== null) out.skipped.push({ message: 'choices is no array' })
       else if (choices === undefined) {
         out.note('unknown_event', event.event)
         return
@@ -203,7 +198,7 @@ class ChatMachine implements AdapterMachine {
 
   #isSplice(model: unknown, choices: readonly unknown[]): boolean {
     if (typeof model !== 'string' || model === '' || this.#model === undefined || model === this.#model) return false
-    if (this.#first?.hasContent !== true) return false
+    if (![...this.#choices.values()].some(({ hasContent }) => hasContent)) return false
     return choices.some(
       (choice) => isRecord(choice) && isRecord(choice['delta']) && identity(choice['delta']['role']) !== undefined,
     )
@@ -226,7 +221,7 @@ class ChatMachine implements AdapterMachine {
       this.wholeCompletion = true
       out.note('downgraded_to_json')
       if (!this.#delta(raw.message, choice, event, out)) return false
-    } else if (delta !== undefined && delta !== null) out.note('unexpected_field', 'delta')
+    } else if (delta !== undefined && delta !== null) out.skipped.push({ message: 'delta is not an object' })
     if (isRecord(raw.logprobs)) this.#logprobs(raw.logprobs, choice, out)
     const settled = choice.choiceFields.read(raw, choice.index, out)
     if (isRecord(raw.usage)) this.#takeUsage(raw.usage, true, out)
@@ -259,6 +254,7 @@ class ChatMachine implements AdapterMachine {
       maxCalls: limits.callsPerChoice,
       names: { append: this.#profile.nameMerge === 'append', declared: request.tools },
       idChange: this.#profile.idChange ?? 'conflict',
+      toolIndex: this.#profile.toolIndex ?? 'use',
       cumulativeText: this.#profile.cumulativeText ?? false,
       thinkTags: this.#profile.thinkTags ?? false,
       ids: this.#ids,
@@ -282,7 +278,9 @@ class ChatMachine implements AdapterMachine {
       if (content !== '') choice.text('text', content, out)
     } else if (Array.isArray(content)) this.#parts(content, choice, out)
     else if (content !== undefined && content !== null) out.note('unexpected_field', 'content')
-    if (typeof refusal === 'string' && refusal !== '') choice.text('refusal', refusal, out)
+    if (typeof refusal === 'string') {
+      if (refusal !== '') choice.text('refusal', refusal, out)
+    } else if (refusal !== undefined && refusal !== null) out.skipped.push({ message: 'refusal is no text' })
     choice.deltaFields.read(delta, choice.index, out)
     const { tool_calls: toolCalls, function_call: functionCall } = delta
     if (Array.isArray(toolCalls)) {
@@ -291,9 +289,10 @@ class ChatMachine implements AdapterMachine {
       }
     } else if (isRecord(toolCalls)) {
       if (!this.#tool(readToolFragment(toolCalls), false, choice, event, out)) return false
-    } else if (toolCalls !== undefined && toolCalls !== null) out.note('unexpected_field', 'tool_calls')
+    } else if (toolCalls !== undefined && toolCalls !== null) out.skipped.push({ message: 'tool_calls is no array' })
     if (functionCall !== undefined && functionCall !== null) {
       out.note('legacy_function_call')
+      if (isMirror(functionCall, toolCalls)) return true
       if (!this.#tool(readFunctionCall(functionCall), false, choice, event, out)) return false
     }
     return true
@@ -385,10 +384,33 @@ class ChatMachine implements AdapterMachine {
   }
 }
 
-const SSE_FIELDS = ['data', 'event', 'id', 'retry'] as const
+/** Most chunks by far; what is left is for {@link faultOfPayload} to judge. */
+function saysNoError(value: unknown, event: ServerSentEvent): boolean {
+  const chunk = value as (WireChunk & { readonly errors?: unknown }) | null
+  return (
+    typeof chunk === 'object' &&
+    chunk !== null &&
+    Array.isArray(chunk.choices) &&
+    chunk.error === undefined &&
+    chunk.x_groq === undefined &&
+    chunk.object === 'chat.completion.chunk' &&
+    event.event === undefined
+  )
+}
 
 function quote(text: unknown): string {
   return `"${clip(String(text), 80)}"`
+}
+
+/** The legacy field may say the same as `tool_calls` beside it; then it is no second call. */
+function isMirror(functionCall: unknown, toolCalls: unknown): boolean {
+  if (!Array.isArray(toolCalls) || toolCalls.length !== 1 || !isRecord(functionCall)) return false
+  const body = isRecord(toolCalls[0]) ? toolCalls[0]['function'] : undefined
+  if (!isRecord(body)) return false
+  return (
+    (body['name'] ?? '') === (functionCall['name'] ?? '') &&
+    (body['arguments'] ?? '') === (functionCall['arguments'] ?? '')
+  )
 }
 
 function choiceIndex(value: unknown, fallback: number): number | undefined {

@@ -5,7 +5,7 @@ import { clip } from '../../json/clip.ts'
 import type { WholenessScanner } from '../../json/wholeness.ts'
 import type { ToolFragment } from './tool-fragment.ts'
 
-/** How names are put together; see {@link ChatProfile.nameMerge}. */
+/** How names are put together; see {@link ProviderProfile.nameMerge}. */
 export interface NameRules {
   readonly append: boolean
   readonly declared: readonly string[] | undefined
@@ -29,6 +29,7 @@ export class ChatCall implements CallSlot {
   #sentName = false
   #announced = false
   #kind: ToolFragment['kind']
+  #serialised: boolean | undefined
   #conflicted = false
   #held = ''
 
@@ -52,7 +53,12 @@ export class ChatCall implements CallSlot {
     if (this.frozen) {
       if (argumentsDelta.trim() !== '') {
         this.conflict(`arguments came after the choice had finished: the call was already closed`, out)
-      }
+      } else if (name !== undefined && name !== this.name) {
+        this.conflict(
+          `the name "${clip(name, 80)}" came after the choice had finished: the call was already closed`,
+          out,
+        )
+      } else if (fragment.id !== undefined && fragment.id !== this.#sentProviderCallId) out.note('content_after_finish')
       return
     }
     this.#kind ??= fragment.kind
@@ -69,6 +75,12 @@ export class ChatCall implements CallSlot {
       } else {
         this.conflict(`the name changed from "${clip(this.name, 80)}" to "${clip(name, 80)}" inside one call`, out)
       }
+    }
+    if (argumentsDelta !== '') {
+      if (this.#serialised !== undefined && this.#serialised !== fragment.serialised) {
+        fragment.unsafe ??= 'the arguments came partly as text and partly as a JSON value'
+      }
+      this.#serialised = fragment.serialised
     }
     this.arguments.push(argumentsDelta)
     const settled = this.name !== undefined && (this.arguments.state !== 'empty' || !mayGrow(this.name, rules))

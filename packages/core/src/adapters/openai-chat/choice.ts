@@ -11,6 +11,7 @@ import { ChatCall } from './call.ts'
 import type { NameRules } from './call.ts'
 import { isLasting } from './finish-reason.ts'
 import { ThinkTagSplitter } from './think-tags.ts'
+import { LEGACY_INDEX } from './tool-fragment.ts'
 import type { ToolFragment } from './tool-fragment.ts'
 import { CHOICE_KEYS, DELTA_KEYS } from './wire.ts'
 
@@ -19,6 +20,7 @@ export interface ChoiceOptions {
   readonly maxCalls: number
   readonly names: NameRules
   readonly idChange: 'conflict' | 'keep-first'
+  readonly toolIndex: 'use' | 'ignore'
   readonly cumulativeText: boolean
   readonly thinkTags: boolean
   readonly ids: CallIds
@@ -45,6 +47,8 @@ export class ChatChoice {
   readonly #think: ThinkTagSplitter | undefined
   readonly #cumulative: Partial<Record<TextBlockType, string>> = {}
   #nextBlock = 0
+  /** One of its calls came as `function_call`. */
+  #legacy = false
   #previousText: string | undefined = ''
   #growths = 0
 
@@ -79,9 +83,16 @@ export class ChatChoice {
   /** Gives a fragment to the call it belongs to. Returns false when there are too many calls. */
   tool(fragment: ToolFragment, afterSibling: boolean, invalidUtf8: boolean, out: AdapterOutput): boolean {
     this.hasContent = true
+    if (fragment.index === LEGACY_INDEX) this.#legacy = true
+    else if (this.#legacy && fragment.index === undefined && fragment.id === undefined) {
+      out.skipped.push({
+        message: 'a fragment of tool_calls has neither index nor id while a call came as function_call',
+      })
+      return true
+    }
     const hasArguments = !isBlank(fragment.argumentsDelta)
     const match = this.calls.resolve({
-      index: fragment.index,
+      index: this.#options.toolIndex === 'ignore' && fragment.index !== LEGACY_INDEX ? undefined : fragment.index,
       id: fragment.id,
       name: fragment.name,
       hasArguments,

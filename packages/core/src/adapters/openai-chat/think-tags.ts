@@ -1,5 +1,7 @@
 const OPEN = '<think>'
 const CLOSE = '</think>'
+/** An answer that begins with more white space than this has no thinking in front. */
+const MOST_HELD = 256
 
 /** Where a piece of text belongs. */
 export interface ThinkPiece {
@@ -24,7 +26,7 @@ export class ThinkTagSplitter {
     this.#held = ''
     if (this.#state === 'start') {
       const body = rest.trimStart()
-      if (body.length < OPEN.length && OPEN.startsWith(body)) {
+      if (body.length < OPEN.length && OPEN.startsWith(body) && rest.length <= MOST_HELD) {
         this.#held = rest
         return pieces
       }

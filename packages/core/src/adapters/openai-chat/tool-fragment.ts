@@ -22,7 +22,7 @@ export interface ToolFragment {
 const NOTHING: Record<string, unknown> = {}
 
 /** Index of the one call that `function_call` can describe. */
-const LEGACY_INDEX = 'function_call'
+export const LEGACY_INDEX = 'function_call'
 
 /** Undefined when the element is nothing at all (`null`); a string when it can't be a fragment, saying why. */
 export function readToolFragment(raw: unknown): ToolFragment | string | undefined {
@@ -30,7 +30,13 @@ export function readToolFragment(raw: unknown): ToolFragment | string | undefine
   if (!isRecord(raw)) return 'an element of tool_calls is not an object'
   // The type comes with the first fragment only.
   const custom = isRecord(raw['custom']) && !isRecord(raw['function']) ? raw['custom'] : undefined
-  const body = custom ?? (isRecord(raw['function']) ? raw['function'] : NOTHING)
+  const described = raw['function']
+  if (described !== undefined && described !== null && !isRecord(described))
+    return 'the function of a tool call is not an object'
+  const body = custom ?? (isRecord(described) ? described : NOTHING)
+  if (body === NOTHING && (raw['arguments'] ?? raw['name']) != null) {
+    return 'a tool call has its name or arguments outside of function'
+  }
   return fragment(
     indexKey(raw['index']),
     raw,

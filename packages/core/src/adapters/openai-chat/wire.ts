@@ -73,13 +73,4 @@ export const DELTA_KEYS: ReadonlySet<string> = new Set([
 ])
 export const CALL_KEYS: ReadonlySet<string> = new Set(['index', 'id', 'type', 'function', 'custom'])
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** Identity fields: absent, `null`, empty, white space and the literal text `null` all say nothing (faults F068, F072, F073). */
-export function identity(value: unknown): string | undefined {
-  if (typeof value === 'number') return String(value)
-  if (typeof value !== 'string' || value === '' || value === 'null') return undefined
-  return value.trim() === '' ? undefined : value
-}
+export { identity, isRecord } from '../wire-value.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { adapterFor } from '../../../src/adapters/registry.ts'
 import type { Api } from '../../../src/adapters/registry.ts'
 import { chatCompletions } from '../../../src/adapters/openai-chat/adapter.ts'
-import type { ChatProfile } from '../../../src/adapters/openai-chat/profile.ts'
+import type { ProviderProfile } from '../../../src/adapters/profile.ts'
 import type { StreamChunk } from '../../../src/chunk/chunk.ts'
 import { DONE, chunk, chunkOf, finish, frag, fragment, part, text, tools, usage } from '../../faults/wire.ts'
 import { collect, createOutput } from '../collect.ts'
@@ -38,7 +38,7 @@ describe('what it declares', () => {
   })
 
   test('a profile may relax it', () => {
-    const profile: ChatProfile = { sentinel: 'optional', finishReason: 'optional', repairs: ['cumulative'] }
+    const profile: ProviderProfile = { sentinel: 'optional', finishReason: 'optional', repairs: ['cumulative'] }
     expect(chatCompletions(profile)).toMatchObject(profile)
   })
 
@@ -47,7 +47,7 @@ describe('what it declares', () => {
       api: 'chat_completions',
       sentinel: 'optional',
     })
-    expect(() => adapterFor('completions' as Api)).toThrow(TypeError)
+    expect(() => adapterFor('telepathy' as Api)).toThrow(TypeError)
   })
 })
 

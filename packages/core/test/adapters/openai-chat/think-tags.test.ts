@@ -21,6 +21,14 @@ const taggedText = fc
   .map((parts) => parts.join(''))
 
 describe('ThinkTagSplitter', () => {
+  test('white space is held up to a bound: an answer may begin with much of it', () => {
+    expect(split([' '.repeat(256), '<think>a</think>b'])).toEqual({ reasoning: 'a', text: 'b' })
+    expect(split([' '.repeat(257), '<think>a</think>'])).toEqual({
+      reasoning: '',
+      text: `${' '.repeat(257)}<think>a</think>`,
+    })
+  })
+
   test.each([
     { whole: '<think>a</think>b', reasoning: 'a', text: 'b' },
     { whole: '\n <think>a</think>b', reasoning: 'a', text: 'b' },

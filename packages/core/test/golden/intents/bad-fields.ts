@@ -59,16 +59,16 @@ export const badFields: ClassIntents = {
   'wrong-types': {
     about: 'content, delta, a choice and tool_calls of types that no server may send',
     faults: [],
-    outcome: 'completed',
+    outcome: 'degraded',
     choices: [{ text: 'Types. Done.', finish: ['stop', 'stop'] }],
-    found: ['unexpected_field'],
+    found: ['unexpected_field', 'skipped_event'],
   },
   'no-choices': {
     about: 'objects without choices, and choices that are no list',
     faults: ['F031'],
-    outcome: 'completed',
+    outcome: 'degraded',
     choices: [{ text: 'Who asked?', finish: ['stop', 'stop'] }],
-    found: ['unexpected_field', 'unknown_event'],
+    found: ['skipped_event', 'unknown_event'],
   },
   'event-too-long': {
     about: 'an event is longer than the limit: an error, never a clean end',

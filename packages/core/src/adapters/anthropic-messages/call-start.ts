@@ -1,0 +1,50 @@
+import type { ServerSentEvent } from '../../sse/event.ts'
+import type { AdapterOutput } from '../adapter.ts'
+import { isKeepable } from '../kept-value.ts'
+import { identity } from '../wire-value.ts'
+import { readStartInput } from './call-input.ts'
+import type { StartInput } from './call-input.ts'
+import { CALL_KEYS, isSaid } from './wire.ts'
+
+/** What a block start says of its call. */
+export interface CallStart {
+  readonly id: string | undefined
+  readonly name: string | undefined
+  readonly input: StartInput
+  readonly providerExecuted: boolean
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+  readonly invalidUtf8: boolean
+}
+
+type Wire = Readonly<Record<string, unknown>>
+
+export function readCallStart(
+  raw: Wire,
+  type: string,
+  providerExecuted: boolean,
+  event: ServerSentEvent,
+  out: AdapterOutput,
+): CallStart {
+  const input = readStartInput(raw['input'], event.data)
+  if (typeof input === 'string') out.skipped.push({ message: input })
+  return {
+    id: identity(raw['id']),
+    name: identity(raw['name']),
+    input: typeof input === 'string' ? { text: '', serialised: false } : input,
+    providerExecuted,
+    metadata: extrasOf(raw, type),
+    invalidUtf8: event.invalidUtf8 === true,
+  }
+}
+
+/** Everything else that a call says is kept, and its type where that is not the usual one. */
+function extrasOf(raw: Wire, type: string): Record<string, unknown> | undefined {
+  let extras: Record<string, unknown> | undefined
+  for (const name of Object.keys(raw)) {
+    if (CALL_KEYS.has(name) || !isSaid(raw[name]) || !isKeepable(raw[name])) continue
+    if (name === 'type' && type === 'tool_use') continue
+    extras ??= Object.create(null) as Record<string, unknown>
+    extras[name] = raw[name]
+  }
+  return extras
+}

@@ -1,0 +1,2 @@
+export { anthropicMessages } from './adapter.ts'
+export type { MessagesAdapterOptions } from './adapter.ts'

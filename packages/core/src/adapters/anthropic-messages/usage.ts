@@ -1,0 +1,47 @@
+import type { TokenUsage } from '../../chunk/usage.ts'
+import { isKeepable } from '../kept-value.ts'
+import { isRecord } from '../wire-value.ts'
+
+/**
+ * Counters of one message. `message_start` has the first, `message_delta` the later ones: they are cumulative for the message, so a
+ * counter that is there replaces the one before, one that is absent or null keeps it, and none is ever added (fault F165).
+ */
+export class MessageUsage {
+  #raw: Record<string, unknown> = Object.create(null) as Record<string, unknown>
+
+  overlay(counters: Record<string, unknown>): void {
+    const next = Object.assign(Object.create(null) as Record<string, unknown>, this.#raw)
+    for (const key of Object.keys(counters)) if (counters[key] !== null) next[key] = counters[key]
+    this.#raw = next
+  }
+
+  get outputTokens(): number {
+    return count(this.#raw['output_tokens']) ?? 0
+  }
+
+  /** As sent: `input_tokens` counts neither what was read from the cache nor what was written to it. */
+  get tokens(): TokenUsage {
+    const raw = this.#raw
+    const inputTokens = count(raw['input_tokens'])
+    const outputTokens = count(raw['output_tokens'])
+    const details = isRecord(raw['output_tokens_details']) ? raw['output_tokens_details'] : undefined
+    const reasoningTokens = count(details?.['thinking_tokens'])
+    const cachedInputTokens = count(raw['cache_read_input_tokens'])
+    return {
+      ...(inputTokens !== undefined && { inputTokens }),
+      ...(outputTokens !== undefined && { outputTokens }),
+      ...(reasoningTokens !== undefined && { reasoningTokens }),
+      ...(cachedInputTokens !== undefined && { cachedInputTokens }),
+      ...(isKeepable(raw) && { raw }),
+    }
+  }
+}
+
+/** Counters that say nothing at all, as some servers put into every event. */
+export function saysNothing(counters: Record<string, unknown>): boolean {
+  return (count(counters['input_tokens']) ?? 0) === 0 && (count(counters['output_tokens']) ?? 0) === 0
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
+}

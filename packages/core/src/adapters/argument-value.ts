@@ -1,0 +1,48 @@
+import { readStrict } from '../json/strict.ts'
+import { isNothing } from './wire-value.ts'
+
+/** Arguments that came as a JSON value where the wire format sends values, not text. */
+export interface ArgumentValue {
+  readonly text: string
+  /** Why the value can't be trusted. */
+  readonly unsafe?: string
+}
+
+/** Where a value stands, so that its own text can be looked at: parsing has already rounded and deduplicated what it holds. */
+export interface ValuePlace {
+  /** Text of the event. */
+  readonly data: string
+  /** JSON Pointer of the value in it. */
+  readonly pointer: string
+}
+
+/**
+ * Writes arguments down as JSON text; a server that sends text where a value is due has its text taken as it is. Undefined when
+ * they are nested too deeply to be written down.
+ *
+ * @param place absent where the value is for showing only
+ */
+export function argumentText(value: unknown, place: ValuePlace | undefined): ArgumentValue | undefined {
+  if (isNothing(value)) return { text: '{}' }
+  if (typeof value === 'string') return { text: value }
+  let text: string
+  try {
+    text = JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+  return place !== undefined && isUnsafe(place) ? { text, unsafe: UNSAFE } : { text }
+}
+
+/** Does the value at this place hold what parsing changes in silence? */
+export function isUnsafe({ data, pointer }: ValuePlace): boolean {
+  const read = readStrict(data)
+  if (!read.ok) return true
+  if (read.issueCount > read.issues.length) return true
+  return read.issues.some(
+    ({ path }) => path === pointer || path.startsWith(`${pointer}/`) || pointer.startsWith(`${path}/`),
+  )
+}
+
+export const UNSAFE =
+  'the arguments came as a JSON value with a number that would be rounded or a key that is there twice'

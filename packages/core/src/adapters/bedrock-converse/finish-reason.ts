@@ -1,0 +1,24 @@
+import type { FinishReason } from '../../chunk/finish-reason.ts'
+
+/**
+ * `stopReason` of Converse.
+ *
+ * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_MessageStopEvent.html (read 2026-11-30)
+ */
+const REASONS: Readonly<Record<string, FinishReason | undefined>> = Object.assign(Object.create(null), {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  tool_use: 'tool-calls',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  guardrail_intervened: 'content-filter',
+  content_filtered: 'content-filter',
+  malformed_model_output: 'error',
+  malformed_tool_use: 'error',
+  pause_turn: 'pause',
+})
+
+export function finishReasonOf(raw: string, aliases: Readonly<Record<string, FinishReason>>): FinishReason {
+  if (Object.hasOwn(aliases, raw)) return aliases[raw]!
+  return REASONS[raw] ?? 'unknown'
+}

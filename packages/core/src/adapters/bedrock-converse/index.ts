@@ -1,0 +1,1 @@
+export { bedrockConverse } from './adapter.ts'

@@ -1,0 +1,24 @@
+import type { FinishReason } from '../../chunk/finish-reason.ts'
+
+/**
+ * Cohere's finish reasons, of v2 and of v1.
+ *
+ * @see https://docs.cohere.com/reference/chat-stream (read 2026-11-30)
+ */
+const REASONS: Readonly<Record<string, FinishReason | undefined>> = Object.assign(Object.create(null), {
+  COMPLETE: 'stop',
+  STOP_SEQUENCE: 'stop',
+  MAX_TOKENS: 'length',
+  TOOL_CALL: 'tool-calls',
+  ERROR: 'error',
+  TIMEOUT: 'error',
+
+  ERROR_LIMIT: 'length',
+  ERROR_TOXIC: 'content-filter',
+  USER_CANCEL: 'aborted',
+})
+
+export function finishReasonOf(raw: string, aliases: Readonly<Record<string, FinishReason>>): FinishReason {
+  if (Object.hasOwn(aliases, raw)) return aliases[raw]!
+  return REASONS[raw] ?? 'unknown'
+}

@@ -1,0 +1,60 @@
+import type { FinishReason } from '../../chunk/finish-reason.ts'
+import type { AdapterContext, AdapterOutput } from '../adapter.ts'
+import { CallIds } from '../call-id.ts'
+import { ChoiceBlocks } from '../choice-blocks.ts'
+import { isKeepable, printed } from '../kept-value.ts'
+import { KeyedCalls } from '../keyed-calls.ts'
+import { WholeCalls } from '../whole-calls.ts'
+import { isNothing, isRecord } from '../wire-value.ts'
+import { finishReasonOf } from './finish-reason.ts'
+import { usageOf } from './usage.ts'
+
+/** The one message that a response is, in either version of the API. */
+export class CohereMessage {
+  readonly blocks: ChoiceBlocks = new ChoiceBlocks(0)
+  readonly calls: KeyedCalls
+  readonly wholeCalls: WholeCalls
+  started = false
+  id: string | undefined
+  readonly #aliases: Readonly<Record<string, FinishReason>>
+
+  constructor(aliases: Readonly<Record<string, FinishReason>>, { idSeed, limits }: AdapterContext) {
+    this.#aliases = aliases
+    this.wholeCalls = new WholeCalls(this.blocks, new CallIds(idSeed), limits.callsPerChoice, () => this.id)
+    this.calls = new KeyedCalls(this.wholeCalls)
+  }
+
+  start(id: string | undefined, out: AdapterOutput): void {
+    this.id ??= id
+    if (this.started) return
+    this.started = true
+    out.chunks.push({ type: 'start', ...(id !== undefined && { id }) })
+  }
+
+  finish(raw: unknown, out: AdapterOutput): void {
+    if (isNothing(raw)) return
+    const text = typeof raw === 'string' ? raw : printed(raw)
+    if (text === '') {
+      out.note('finish_reason_empty')
+      return
+    }
+    const reason = finishReasonOf(text, this.#aliases)
+    if (reason === 'unknown') out.note('unknown_finish_reason', JSON.stringify(text.slice(0, 60)))
+    this.blocks.close(text, reason, out)
+  }
+
+  usage(raw: unknown, out: AdapterOutput): void {
+    if (isRecord(raw)) out.chunks.push({ type: 'usage', usage: usageOf(raw) })
+  }
+
+  /** Keeps a list of the provider's own, a citation for example. */
+  keep(key: string, values: unknown, out: AdapterOutput): void {
+    const list = Array.isArray(values) ? values : isNothing(values) ? [] : [values]
+    if (list.length > 0 && isKeepable(list)) out.chunks.push({ type: 'metadata', choice: 0, append: { [key]: list } })
+  }
+
+  end(out: AdapterOutput): void {
+    this.calls.flush(out)
+    this.blocks.end(out, this.wholeCalls.waiting)
+  }
+}

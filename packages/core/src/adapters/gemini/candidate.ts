@@ -1,0 +1,170 @@
+import type { FinishReason } from '../../chunk/finish-reason.ts'
+import { permitsToolCalls } from '../../chunk/finish-reason.ts'
+import type { ServerSentEvent } from '../../sse/event.ts'
+import type { AdapterOutput } from '../adapter.ts'
+import { argumentText } from '../argument-value.ts'
+import { ChoiceBlocks } from '../choice-blocks.ts'
+import { isKeepable, printed } from '../kept-value.ts'
+import { ProviderFields } from '../provider-fields.ts'
+import { identity, isNothing, isRecord } from '../wire-value.ts'
+import { finishReasonOf, isUnspecified } from './finish-reason.ts'
+import { CandidateCalls } from './calls.ts'
+import type { CallContext } from './calls.ts'
+
+export interface CandidateOptions extends CallContext {
+  readonly index: number
+  readonly finishAliases: Readonly<Record<string, FinishReason>>
+}
+
+/** One candidate of a response: its parts in order, its calls and how it finished. */
+export class Candidate {
+  readonly blocks: ChoiceBlocks
+  readonly #fields = new ProviderFields(CANDIDATE_KEYS, false)
+  readonly #calls: CandidateCalls
+  readonly #aliases: CandidateOptions['finishAliases']
+
+  constructor(options: CandidateOptions) {
+    this.blocks = new ChoiceBlocks(options.index)
+    this.#calls = new CandidateCalls(this.blocks, options)
+    this.#aliases = options.finishAliases
+  }
+
+  /** Reads what an event adds to this candidate. Returns false when a limit was hit and the rest must not be read. */
+  read(raw: Record<string, unknown>, pointer: string, event: ServerSentEvent, out: AdapterOutput): boolean {
+    const { content } = raw
+    if (isRecord(content)) {
+      const { parts } = content
+      if (Array.isArray(parts)) {
+        for (let i = 0; i < parts.length; i++) {
+          if (!this.#part(parts[i], `${pointer}/content/parts/${i}`, event, out)) return false
+        }
+      } else if (!isNothing(parts)) out.skipped.push({ message: 'the parts of a candidate are not a list' })
+    } else if (!isNothing(content)) out.skipped.push({ message: 'the content of a candidate is not an object' })
+    this.#logprobs(raw['logprobsResult'], out)
+    this.#fields.read(raw, this.blocks.index, out)
+    this.#finish(raw['finishReason'], out)
+    return true
+  }
+
+  /** The prompt was refused, so nothing of the answer may count as one. */
+  block(out: AdapterOutput): void {
+    this.blocks.close(this.blocks.finish?.raw ?? null, 'content-filter', out)
+  }
+
+  end(out: AdapterOutput): void {
+    this.#calls.flush(out)
+    this.blocks.end(out, this.#calls.waiting)
+  }
+
+  #part(part: unknown, pointer: string, event: ServerSentEvent, out: AdapterOutput): boolean {
+    if (!isRecord(part)) {
+      out.skipped.push({ message: 'a part of a candidate is not an object' })
+      return true
+    }
+    const signature = identity(part['thoughtSignature'])
+    const metadata = signature === undefined ? undefined : { thoughtSignature: signature }
+    const { text, functionCall, executableCode, toolCall } = part
+    if (!isNothing(functionCall)) {
+      if (isRecord(functionCall)) return this.#calls.read(functionCall, `${pointer}/functionCall`, metadata, event, out)
+      out.skipped.push({ message: 'a functionCall is not an object' })
+      return true
+    }
+    if (isRecord(executableCode)) {
+      const { id, ...input } = executableCode
+      const call = { id: identity(id), name: 'code_execution', input, part: 'executableCode' }
+      return this.#providerCall(call, metadata, out)
+    }
+    if (isRecord(toolCall)) {
+      const name = identity(toolCall['toolType']) ?? 'tool'
+      const call = { id: identity(toolCall['id']), name, input: toolCall['args'], part: 'toolCall' }
+      return this.#providerCall(call, metadata, out)
+    }
+    if (!isNothing(text)) {
+      this.#text(text, part['thought'] === true, metadata, out)
+      return true
+    }
+    const kinds = Object.keys(part).filter((key) => !PART_EXTRAS.has(key) && part[key] !== null)
+    if (kinds.length === 0) {
+      if (metadata !== undefined) this.blocks.sign(part['thought'] === true ? 'reasoning' : 'text', metadata, out)
+      return true
+    }
+    // Media, results of the provider's own tools and what is not known yet: kept in its place, to be echoed.
+    const unknown = kinds.find((kind) => !OPAQUE_KINDS.has(kind))
+    if (unknown !== undefined) out.note('unexpected_field', `a part of kind ${JSON.stringify(unknown.slice(0, 40))}`)
+    if (isKeepable(part)) this.blocks.opaque({ ...part }, out)
+    return true
+  }
+
+  #text(text: unknown, thought: boolean, metadata: Record<string, unknown> | undefined, out: AdapterOutput): void {
+    if (typeof text !== 'string') {
+      out.skipped.push({ message: 'the text of a part is not a string' })
+      return
+    }
+    const type = thought ? 'reasoning' : 'text'
+    this.blocks.text(type, text, out)
+    if (metadata !== undefined) this.blocks.sign(type, metadata, out)
+  }
+
+  /** A tool that the provider runs itself; its result comes as a part of its own (fault F083). */
+  #providerCall(
+    call: { id: string | undefined; name: string; input: unknown; part: string },
+    metadata: Record<string, unknown> | undefined,
+    out: AdapterOutput,
+  ): boolean {
+    const input = argumentText(call.input, undefined)
+    if (input === undefined) {
+      out.skipped.push({ message: `the input of a ${call.part} is nested too deeply` })
+      return true
+    }
+    const { id, name, part } = call
+    return this.#calls.write(
+      { id, name, providerExecuted: true, metadata: { part, ...metadata } },
+      { text: input.text },
+      out,
+    )
+  }
+
+  #finish(raw: unknown, out: AdapterOutput): void {
+    if (isNothing(raw)) return
+    const text = typeof raw === 'string' ? raw : printed(raw)
+    if (text === '' || isUnspecified(text)) {
+      out.note('finish_reason_empty')
+      return
+    }
+    const reason = finishReasonOf(text, this.#aliases)
+    if (reason === 'unknown') out.note('unknown_finish_reason', JSON.stringify(text.slice(0, 60)))
+    if (permitsToolCalls(reason)) this.#calls.closeOpen(out)
+    if (this.blocks.close(text, reason, out)) this.#calls.endAll(out)
+  }
+
+  /** Each event has those of its own tokens. */
+  #logprobs(raw: unknown, out: AdapterOutput): void {
+    if (!isRecord(raw) || !isKeepable(raw)) return
+    const append: Record<string, readonly unknown[]> = {}
+    for (const part of ['chosenCandidates', 'topCandidates']) {
+      const list = raw[part]
+      if (Array.isArray(list) && list.length > 0) append[`logprobsResult.${part}`] = list
+    }
+    if (Object.keys(append).length > 0) out.chunks.push({ type: 'metadata', choice: this.blocks.index, append })
+  }
+}
+
+const CANDIDATE_KEYS: ReadonlySet<string> = new Set(['content', 'index', 'finishReason', 'logprobsResult'])
+
+/** What may stand beside the one field that says what a part is. */
+const PART_EXTRAS: ReadonlySet<string> = new Set([
+  'thought',
+  'thoughtSignature',
+  'partMetadata',
+  'mediaResolution',
+  'videoMetadata',
+])
+
+const OPAQUE_KINDS: ReadonlySet<string> = new Set([
+  'inlineData',
+  'fileData',
+  'functionResponse',
+  'codeExecutionResult',
+  'toolResponse',
+  'audioTranscription',
+])

@@ -1,0 +1,18 @@
+import type { FinishReason } from '../../chunk/finish-reason.ts'
+
+/**
+ * Ollama's `done_reason`. There is none for tool calls. `load` and `unload` answer a request that has no prompt.
+ *
+ * @see https://docs.ollama.com/api (read 2026-11-30)
+ */
+const REASONS: Readonly<Record<string, FinishReason | undefined>> = Object.assign(Object.create(null), {
+  stop: 'stop',
+  length: 'length',
+  load: 'stop',
+  unload: 'stop',
+})
+
+export function finishReasonOf(raw: string, aliases: Readonly<Record<string, FinishReason>>): FinishReason {
+  if (Object.hasOwn(aliases, raw)) return aliases[raw]!
+  return REASONS[raw] ?? 'unknown'
+}

@@ -1,0 +1,1 @@
+export { completions } from './adapter.ts'

@@ -1,0 +1,57 @@
+import type { FinishReason } from '../../chunk/finish-reason.ts'
+import { identity, isRecord } from '../wire-value.ts'
+
+/** How a response ended, in the wire's word (`response.status`) and in ours. */
+export interface ResponseFinish {
+  readonly reason: FinishReason
+  readonly raw: string
+  /** The word that no table knows. */
+  readonly unknown?: string
+}
+
+/** Why a response is incomplete. `steered` cuts it off in favour of another one. */
+const INCOMPLETE: Readonly<Record<string, FinishReason | undefined>> = Object.assign(Object.create(null), {
+  max_output_tokens: 'length',
+  max_tokens: 'length',
+  max_messages: 'length',
+  content_filter: 'content-filter',
+  steered: 'aborted',
+})
+
+/**
+ * The finish of a response that has ended, from what it says of itself and from the `status` that its last event is named for.
+ * There is no reason for calls on the wire: a completed response that holds calls for the caller ended for them. An incomplete one
+ * is never an answer, whatever its reason: one that is not known says that it was broken off.
+ */
+export function finishOf(
+  response: Readonly<Record<string, unknown>>,
+  status: string | undefined,
+  hasCalls: boolean,
+  aliases: Readonly<Record<string, FinishReason>>,
+): ResponseFinish {
+  const raw = identity(response['status']) ?? status ?? 'completed'
+  if (Object.hasOwn(aliases, raw)) return { reason: aliases[raw]!, raw }
+  // Where the event and the response disagree, the worse one counts.
+  switch (raw === 'completed' ? (status ?? raw) : raw) {
+    case 'completed':
+      return { reason: hasCalls ? 'tool-calls' : 'stop', raw }
+    case 'failed':
+      return { reason: 'error', raw }
+    case 'cancelled':
+      return { reason: 'aborted', raw }
+    case 'incomplete': {
+      const details = response['incomplete_details']
+      const why = isRecord(details) ? identity(details['reason']) : undefined
+      if (why !== undefined && Object.hasOwn(aliases, why)) return { reason: aliases[why]!, raw }
+      const reason = why === undefined ? undefined : INCOMPLETE[why]
+      return reason === undefined ? { reason: 'aborted', raw, unknown: why ?? 'no reason' } : { reason, raw }
+    }
+    default:
+      return { reason: 'unknown', raw, unknown: raw }
+  }
+}
+
+/** Does a response in this state still go on? A body that holds one is no answer yet. */
+export function isUnderWay(status: unknown): boolean {
+  return typeof status === 'string' && /^(?:queued|in_progress)$/.test(status)
+}

@@ -1,0 +1,1 @@
+export { responses } from './adapter.ts'

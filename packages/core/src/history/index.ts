@@ -1,0 +1,5 @@
+export type { CallResult } from './call-result.ts'
+export type { HistoryApi, RequestMessage } from './request-message.ts'
+export { HISTORY_APIS, toRequestMessages } from './request-messages.ts'
+export type { HistoryOptions } from './request-messages.ts'
+export type { DroppedBlock, DropReason } from './turn.ts'
