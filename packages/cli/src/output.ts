@@ -27,7 +27,7 @@ export class Output {
   }
 
   /** Resolves once the stream is ready for more. Rejects on a failure other than a reader that went away. */
-  async write(text: string): Promise<void> {
+  async write(text: string | Uint8Array): Promise<void> {
     if (!this.closed && !this.stream.write(text)) await this.#drained()
     if (this.#failure !== undefined) throw new Error(`the output can't be written: ${this.#failure.message}`)
   }

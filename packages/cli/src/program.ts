@@ -3,9 +3,20 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { APIS } from 'streamfold'
 import type { Api, Policy } from 'streamfold'
 import type { CommandIo } from './command-io.ts'
+import { addDiffCommand } from './commands/diff.ts'
+import { addExportCommand } from './commands/export.ts'
+import { addImportCommand } from './commands/import.ts'
 import { inspectCommand } from './commands/inspect.ts'
+import { addMinimizeCommand } from './commands/minimize.ts'
+import { addProbeCommand } from './commands/probe.ts'
+import { addProbePathCommand } from './commands/probe-path.ts'
+import { addRecordCommand } from './commands/record.ts'
+import { addRedactCommand } from './commands/redact.ts'
+import { addReplayCommand } from './commands/replay.ts'
+import { addVerifyCommand } from './commands/verify.ts'
 import { EXIT } from './exit-code.ts'
 import type { ExitCode } from './exit-code.ts'
+import { readProfileOption } from './profile-option.ts'
 import { reportBug } from './report-bug.ts'
 
 interface InspectFlags {
@@ -14,6 +25,7 @@ interface InspectFlags {
   readonly jsonl?: true
   readonly strict?: true
   readonly policy?: Policy
+  readonly profile?: string
   readonly maxTokens?: number
   readonly n?: number
   readonly tool?: readonly string[]
@@ -48,6 +60,7 @@ export async function runProgram(args: readonly string[], io: CommandIo): Promis
     .addOption(
       new Option('--policy <name>', 'strict: a hole in the evidence fails the stream').choices(['compat', 'strict']),
     )
+    .option('--profile <name>', 'what the server does differently: a built-in name, or a JSON file')
     .option('--max-tokens <n>', 'output token limit of the request', positiveInteger)
     .option('--n <n>', 'choices that the request asked for', positiveInteger)
     .option(
@@ -57,8 +70,26 @@ export async function runProgram(args: readonly string[], io: CommandIo): Promis
     )
     .addHelpText('after', HELP)
     .action(async (files: readonly string[], flags: InspectFlags) => {
-      exit = await inspectCommand(files, inspectOptions(flags), io)
+      const { profile } = flags
+      const chosen = profile === undefined ? undefined : await readProfileOption(profile)
+      if (chosen !== undefined && 'misuse' in chosen) {
+        exit = EXIT.usage
+        await io.stderr.write(`streamfold: ${chosen.misuse}\n`)
+      } else exit = await inspectCommand(files, { ...chosen, ...inspectOptions(flags) }, io)
     })
+  const added = [
+    addRecordCommand,
+    addImportCommand,
+    addExportCommand,
+    addRedactCommand,
+    addDiffCommand,
+    addReplayCommand,
+    addVerifyCommand,
+    addMinimizeCommand,
+    addProbeCommand,
+    addProbePathCommand,
+  ]
+  for (const add of added) add(program, io, (code) => (exit = code))
   try {
     await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => {
       if (!(error instanceof CommanderError)) throw error

@@ -153,8 +153,8 @@ describe('3: unreadable input, with file and reason', () => {
     },
     {
       name: 'a format that is not read yet',
-      file: () => write('m.sse', 'event: message_start\ndata: {"type":"message_start"}\n\n'),
-      says: /"anthropic_messages", which this version can't read; it reads chat_completions/,
+      file: () => write('m.stream.jsonl', '{"t":"head","format":"streamfold/recording","v":1,"api":"telepathy"}\n'),
+      says: /"telepathy", which this version can't read; it reads chat_completions/,
     },
   ])('$name', async ({ file, says }) => {
     const { exit, stdout, stderr } = await run(['inspect', file()])

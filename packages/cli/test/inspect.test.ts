@@ -76,8 +76,8 @@ describe('recordings', () => {
   })
 
   test('of a format that is named in the head need no signs', () => {
-    const head = '{"t":"head","format":"streamfold/recording","v":1,"api":"responses"}\n'
-    expect(() => inspectBytes(utf8(head))).toThrow(/"responses", which this version can't read/)
+    const head = '{"t":"head","format":"streamfold/recording","v":1,"api":"telepathy"}\n'
+    expect(() => inspectBytes(utf8(head))).toThrow(/"telepathy", which this version can't read/)
     expect(inspectOne(utf8(head), { api: 'chat_completions' }).outcome).toBe('incomplete')
   })
 })

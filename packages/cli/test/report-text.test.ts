@@ -116,7 +116,7 @@ finish   stop
 test('a degraded stream says which evidence is missing', () => {
   const text = show(DEGRADED)
   expect(text).toContain('  ok   delta_ok            missing_sentinel, event 2, byte 137\n')
-  expect(text).toContain('findings ! missing_sentinel (event 2, byte 137): the terminal signal ([DONE]) never came')
+  expect(text).toContain('findings ! missing_sentinel (event 2, byte 137): the terminal signal of this API')
   expect(text.trimEnd().split('\n').at(-1)).toBe('see      docs/faults.md#missing_sentinel')
 })
 

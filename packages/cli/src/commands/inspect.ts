@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
-import { adapterFor, APIS, createStreamEngine, OUTCOMES_WORST_FIRST } from 'streamfold'
-import type { Api, Policy, RequestFacts, StreamEngine, StreamReport } from 'streamfold'
+import { adapterFor, APIS, createStreamEngine, detectApi, OUTCOMES_WORST_FIRST } from 'streamfold'
+import type { Api, Policy, ProviderProfile, RequestFacts, StreamEngine, StreamReport } from 'streamfold'
 import { clip } from 'streamfold/json'
 import { looksLikeRecording, readRecordings, RecordingError, replayInto, requestFactsOf } from 'streamfold/recording'
 import type { Recording } from 'streamfold/recording'
 import type { CommandIo } from '../command-io.ts'
-import { detectApi, detectApiOfUrl, isKnownApi } from '../detect-api.ts'
 import { EXIT, isWanted, worse } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
 import { InputError, readInput } from '../read-input.ts'
@@ -18,6 +17,8 @@ export interface InspectOptions {
   /** Detected where absent. */
   readonly api?: Api
   readonly policy?: Policy
+  /** What the server is known to do differently. */
+  readonly profile?: ProviderProfile
   /** Facts of the request; each overrides what a recording tells. */
   readonly request?: RequestFacts
   /** Name of the input in the report. */
@@ -41,7 +42,7 @@ export function inspectBytes(bytes: Uint8Array, options: InspectOptions = {}): r
   if (looksLikeRecording(bytes) || isNamedLikeRecording(options.file)) {
     return readRecordings(bytes, { sha256: sha256Of }).map((recording) => inspectRecording(recording, options))
   }
-  const engine = engineFor(options, options.api ?? readableApi(detectApi(bytes)), {})
+  const engine = engineFor(options, options.api ?? readableApi(detectApi({ body: bytes })?.api), {})
   engine.push(bytes)
   engine.end('eof')
   return [engine.report({ kind: 'body', ...fileOf(options) })]
@@ -138,17 +139,16 @@ function inspectRecording(recording: Recording, options: InspectOptions): Stream
     options.api ??
     readableApi(
       head.api ??
-        (url === undefined ? undefined : detectApiOfUrl(url)) ??
-        detectApi(Buffer.concat(reads.map(({ bytes }) => bytes))),
+        detectApi({ body: Buffer.concat(reads.map(({ bytes }) => bytes)), ...(url !== undefined && { url }) })?.api,
     )
   const engine = engineFor(options, api, requestFactsOf(request))
   replayInto(engine, recording)
   return engine.report({ kind: 'recording', ...fileOf(options), ...(url !== undefined && { url }) })
 }
 
-function engineFor({ policy, request }: InspectOptions, api: Api, recorded: RequestFacts): StreamEngine {
+function engineFor({ policy, profile, request }: InspectOptions, api: Api, recorded: RequestFacts): StreamEngine {
   return createStreamEngine({
-    adapter: adapterFor(api),
+    adapter: adapterFor(api, profile),
     request: { ...recorded, ...request },
     ...(policy !== undefined && { policy }),
   })
@@ -157,7 +157,7 @@ function engineFor({ policy, request }: InspectOptions, api: Api, recorded: Requ
 /** Where nothing tells, the most common format will say what is wrong with the body. */
 function readableApi(detected: string | undefined): Api {
   const api = detected ?? 'chat_completions'
-  if (isKnownApi(api)) return api
+  if ((APIS as readonly string[]).includes(api)) return api as Api
   throw new InputError(
     `the format seems to be "${clip(api, 40)}", which this version can't read; it reads ${APIS.join(', ')} (--api NAME if the guess is wrong)`,
   )

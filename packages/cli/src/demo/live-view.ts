@@ -54,6 +54,7 @@ export class LiveView {
         return
       // The report that follows tells of these.
       case 'stream_started':
+      case 'attempt_failed':
       case 'usage':
       case 'stream_completed':
       case 'stream_error':

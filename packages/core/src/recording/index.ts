@@ -21,3 +21,11 @@ export type { ReadRecordingsOptions } from './read-recordings.ts'
 export { replayInto } from './replay.ts'
 export type { ReplayEndCause, ReplayTarget } from './replay.ts'
 export { requestFactsOf } from './request-facts.ts'
+export { createRecordingWriter, MAX_READ_BYTES, writeRecordings } from './write-recording.ts'
+export type {
+  HeadToWrite,
+  LineToWrite,
+  RecordingWriter,
+  RecordingWriterOptions,
+  RunningHash,
+} from './write-recording.ts'

@@ -7,6 +7,8 @@ import type { HeaderPair } from './recording.ts'
 import { RecordingError } from './recording-error.ts'
 
 const MAX_LINE_DEPTH = 64
+/** In a regular expression that reads code points, half of a pair is a character of its own. */
+const LONE_SURROGATE = /\p{Cs}/u
 
 /** Parses one line. Keys `__proto__` and duplicate keys are refused: a rewrite could not keep them. */
 export function parseLine(text: string, line: number): JsonObject {
@@ -86,6 +88,8 @@ export class LineFields {
     const length = this.count('len')
     if (text === undefined && base64 === undefined) return undefined
     if (text !== undefined && base64 !== undefined) throw this.invalid('s', 'and "x" exclude each other')
+    // An encoder would put U+FFFD in its place without a word.
+    if (text !== undefined && LONE_SURROGATE.test(text)) throw this.invalid('s', 'holds half of a surrogate pair')
     const bytes = text === undefined ? decodeBase64(base64!) : new TextEncoder().encode(text)
     if (bytes === undefined) throw this.invalid('x', 'is not base64')
     if (length !== undefined && length !== bytes.length) {

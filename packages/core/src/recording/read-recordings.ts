@@ -27,9 +27,13 @@ const LEVELS: readonly CaptureLevel[] = ['socket', 'http-data', 'fetch', 'import
 const BODY_FORMS: readonly BodyForm[] = ['decoded', 'encoded', 'altered']
 const TIMINGS: readonly TimingKind[] = ['exact', 'per-event', 'none']
 
+/** How a writer begins an exchange. Inside a JSON text the quotes would be escaped. */
+const HEAD_START = `{"t":"head","format":"${RECORDING_FORMAT}"`
+
 /**
- * Reads `*.stream.jsonl`: one exchange, or several one after another. A last line without a line end that is not whole JSON
- * was being written when the recorder died; it is left out and its number kept. Blank lines mean nothing.
+ * Reads `*.stream.jsonl`: one exchange, or several one after another. A line that was being written when the recorder died
+ * is left out and its number kept: the last line of the file, without a line end and not whole JSON; or, where files were
+ * laid end to end, the piece of a line that runs into the next head. Blank lines mean nothing.
  *
  * @throws RecordingError with the line and the reason, at the first line that can't be trusted
  */
@@ -38,16 +42,16 @@ export function readRecordings(source: string | Uint8Array, options: ReadRecordi
   let exchange: Exchange | undefined
   let tornLine: number | undefined
   for (const line of splitLines(source)) {
-    const values = parseUnlessTorn(line)
-    if (values === undefined) {
-      tornLine = line.number
-      break
-    }
+    const { values, torn } = parseUnlessTorn(line)
+    if (torn) tornLine = line.number
+    if (values === undefined) break
     const fields = new LineFields(values, line.number)
     const type = fields.text('t')
     if (type === undefined) throw fields.invalid('t', 'is missing')
     if (type === 'head') {
-      if (exchange !== undefined) recordings.push(exchange.finish())
+      if (exchange !== undefined) recordings.push(exchange.finish(tornLine))
+      else if (torn) throw notARecording(line.number)
+      tornLine = undefined
       exchange = new Exchange(readHead(fields), options)
     } else if (exchange === undefined) throw notARecording(line.number)
     else exchange.take(type, fields)
@@ -73,11 +77,16 @@ export function looksLikeRecording(source: string | Uint8Array): boolean {
   return false
 }
 
-function parseUnlessTorn({ text, number, unterminated }: TextLine): JsonObject | undefined {
+function parseUnlessTorn({ text, number, unterminated }: TextLine): { values?: JsonObject; torn: boolean } {
   try {
-    return parseLine(text, number)
+    return { values: parseLine(text, number), torn: false }
   } catch (error) {
-    if (unterminated && error instanceof RecordingError) return undefined
+    const next = text.indexOf(HEAD_START, 1)
+    if (next > 0) {
+      const rest = parseUnlessTorn({ text: text.slice(next), number, unterminated })
+      return { ...rest, torn: true }
+    }
+    if (unterminated && error instanceof RecordingError) return { torn: true }
     throw error
   }
 }

@@ -5,12 +5,15 @@ import * as recording from '../../src/recording/index.ts'
 test('the surface of recording', () => {
   expect(Object.keys(recording).toSorted()).toEqual([
     'END_KINDS',
+    'MAX_READ_BYTES',
     'RECORDING_FORMAT',
     'RECORDING_VERSION',
     'RecordingError',
+    'createRecordingWriter',
     'looksLikeRecording',
     'readRecordings',
     'replayInto',
     'requestFactsOf',
+    'writeRecordings',
   ])
 })

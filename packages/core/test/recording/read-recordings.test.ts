@@ -375,9 +375,16 @@ describe('what is refused, with line and reason', () => {
     bad(
       'text with a lone surrogate',
       2,
-      'content_mismatch',
-      /"len" says 2/,
-      lines(HEAD, '{"t":"b","at":1,"off":0,"len":2,"s":"\\ud800"}'),
+      'invalid_field',
+      /"s" holds half of a surrogate pair/,
+      lines(HEAD, '{"t":"b","at":1,"off":0,"len":3,"s":"\\ud800"}'),
+    ),
+    bad(
+      'a request with a lone surrogate',
+      2,
+      'invalid_field',
+      /"s" holds half of a surrogate pair/,
+      lines(HEAD, '{"t":"req","at":1,"headers":[],"s":"a\\udc00b"}'),
     ),
     bad(
       'an unknown end',

@@ -1,0 +1,88 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { VerifyDocument } from '@streamfold/recording'
+import { describe, expect, test, vi } from 'vitest'
+import { runProgram } from '../src/program.ts'
+import { COMPLETED, WITH_CALL } from './bodies.ts'
+import { COMMAND, finished, start } from './built-command.ts'
+import { memoryIo } from './memory-io.ts'
+import type { MemoryIoOptions } from './memory-io.ts'
+import { temporarySamples } from './temporary-samples.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+async function run(
+  args: readonly string[],
+  options: MemoryIoOptions = {},
+): Promise<{ exit: number; stdout: string; stderr: string }> {
+  const memory = memoryIo(options)
+  // One thread: sources have no worker file to load.
+  const exit = await runProgram(['verify', '--workers', '1', ...args], memory.io)
+  return { exit, stdout: memory.stdout(), stderr: memory.stderr() }
+}
+
+const QUICK = ['--plans', 'byte,random:2', '--faults', 'crlf;cut:rst@call:0.1']
+
+describe('streamfold verify', () => {
+  const folder = temporarySamples({ 'call.sse': WITH_CALL, 'text/plain.sse': COMPLETED })
+  const expected = join(folder, 'call.expected.json')
+
+  test('tells of samples without an expected file, writes them, and is content from then on', async () => {
+    const before = await run([...QUICK, folder])
+    expect(before).toMatchObject({ exit: 0, stderr: '' })
+    expect(before.stdout).toMatch(/^ok 2 samples, \d+ checks, 0 failed\n! 2 samples have no expected file yet/)
+    const update = await run([...QUICK, '--update', folder])
+    expect(update.stdout).toContain(`written, for you to review: ${expected}`)
+    expect((await run([...QUICK, folder])).stdout).toMatch(/^ok 2 samples, \d+ checks, 0 failed\n/)
+  })
+
+  test('exit 1 for a change, with what changed', async () => {
+    const good = readFileSync(expected, 'utf8')
+    writeFileSync(expected, good.replace('"outcome": "completed"', '"outcome": "degraded"'))
+    const { exit, stdout } = await run([...QUICK, folder])
+    expect(exit).toBe(1)
+    expect(stdout).toMatch(
+      /^FAIL call\n {2}report\.outcome is not as expected\n {2}at report\.outcome\n {4}expected "degraded"\n {4}actual {3}"completed"\n/,
+    )
+    expect(stdout).toMatch(/FAIL 2 samples, \d+ checks, 1 failed\n/)
+    writeFileSync(expected, good)
+  })
+
+  test('--json and --junit', async () => {
+    const junit = join(folder, 'junit.xml')
+    const { exit, stdout } = await run([...QUICK, '--json', '--junit', junit, folder])
+    const document = JSON.parse(stdout) as VerifyDocument
+    expect([exit, document.schema, document.ok, document.samples.map(({ name }) => name)]).toEqual([
+      0,
+      'streamfold/verify@1',
+      true,
+      ['call', 'text/plain'],
+    ])
+    expect(readFileSync(junit, 'utf8')).toContain('<testsuites tests="2" failures="0" skipped="0">')
+  })
+
+  test.each<{ name: string; args: readonly string[]; exit: number; says: RegExp }>([
+    { name: 'no path', args: [], exit: 2, says: /missing required argument/ },
+    { name: 'an unknown plan', args: ['--plans', 'bite', folder], exit: 2, says: /"bite" is no plan/ },
+    { name: 'an unknown fault', args: ['--faults', 'flood', folder], exit: 2, says: /"flood" is no fault/ },
+    { name: 'no workers', args: ['--workers', '0', folder], exit: 2, says: /must be an integer from 1/ },
+    { name: 'no such folder', args: ['/no/such/folder'], exit: 3, says: /\/no\/such\/folder: no such file or folder/ },
+  ])('$name: $exit', async ({ args, exit, says }) => {
+    const result = await run(args)
+    expect([result.exit, result.stdout]).toEqual([exit, ''])
+    expect(result.stderr).toMatch(says)
+  })
+
+  test('interrupted: 130', async () => {
+    const abort = new AbortController()
+    abort.abort()
+    expect((await run([folder], { signal: abort.signal })).exit).toBe(130)
+  })
+
+  test('on several threads the result is the same', async () => {
+    const args = ['verify', ...QUICK, '--json', '--workers', '2', folder]
+    const threads = await finished(start(COMMAND, args))
+    expect(threads).toMatchObject({ code: 0, stderr: '' })
+    expect(JSON.parse(threads.stdout)).toEqual(JSON.parse((await run([...QUICK, '--json', folder])).stdout))
+  })
+})

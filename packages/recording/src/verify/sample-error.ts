@@ -1,0 +1,10 @@
+/** A sample that can't be read or understood: which, and why. */
+export class SampleError extends Error {
+  override readonly name = 'SampleError'
+  readonly file: string
+
+  constructor(file: string, reason: string) {
+    super(`${file}: ${reason}`)
+    this.file = file
+  }
+}
