@@ -1,8 +1,9 @@
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 
-// Tests run on the sources, with no build in between.
-const conditions = ['@streamfold/source', ...defaultServerConditions]
+// Tests run on the sources, with no build in between. Without `module`: Node does not know that condition, and what some
+// packages keep behind it is for bundlers only.
+const conditions = ['@streamfold/source', ...defaultServerConditions.filter((condition) => condition !== 'module')]
 
 export default defineConfig({
   resolve: { conditions },
@@ -13,6 +14,16 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'core', root: 'packages/core', include: ['test/**/*.test.ts'] } },
       { extends: true, test: { name: 'cli', root: 'packages/cli', include: ['test/**/*.test.ts'] } },
+      { extends: true, test: { name: 'recording', root: 'packages/recording', include: ['test/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'tools',
+          root: 'packages/tools',
+          include: ['test/**/*.test.ts'],
+          globalSetup: ['test/postgres-setup.ts'],
+        },
+      },
       { extends: true, test: { name: 'repo', root: 'test/repo', include: ['**/*.test.ts'] } },
     ],
   },

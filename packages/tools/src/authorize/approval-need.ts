@@ -1,0 +1,75 @@
+import { clip } from 'streamfold/json'
+import type { GateContext, Tool } from '../define/tool.ts'
+import type { ApprovalNeed } from '../gate.ts'
+import { canonicalJson } from '../validate/canonical-json.ts'
+import type { Decision } from './decision.ts'
+import type { Policy, PolicyRequest } from './policy.ts'
+import { Refused } from './refused.ts'
+import type { Ask } from './refused.ts'
+
+const DEFAULT_APPROVAL_EXPIRES_MS = 60 * 60 * 1000
+
+/** Canonical JSON of what the tool says the call is about. */
+export async function operationIdOf(
+  tool: Tool,
+  args: unknown,
+  context: GateContext,
+  ask: Ask,
+): Promise<string | undefined> {
+  if (tool.operationId === undefined) return undefined
+  return ask('permission', 'authorize', 'operationId()', () => canonicalJson(tool.operationId?.(args, context) ?? null))
+}
+
+/** Whether a person is to be asked, and what. Asked for by the policy, the tool, or by default for what can't be undone. */
+export async function approvalNeed(
+  policy: Policy,
+  tool: Tool,
+  decision: Decision,
+  request: PolicyRequest,
+  operationId: string | undefined,
+  ask: Ask,
+): Promise<ApprovalNeed | undefined> {
+  const reason = await approvalReason(policy, tool, decision, request, operationId, ask)
+  if (reason === undefined) return undefined
+  const shown =
+    tool.redact === undefined
+      ? request.input
+      : await ask('approval', 'authorize', 'redact()', () => tool.redact?.(request.input) ?? null)
+  return {
+    callId: request.context.callId,
+    tool: tool.name,
+    argumentsHash: request.argumentsHash,
+    reason: clip(reason, 300),
+    shown,
+    expiresInMs:
+      (decision.decision === 'ask' ? decision.expiresInMs : undefined) ??
+      policy.approvalExpiresInMs ??
+      DEFAULT_APPROVAL_EXPIRES_MS,
+  }
+}
+
+async function approvalReason(
+  policy: Policy,
+  tool: Tool,
+  decision: Decision,
+  request: PolicyRequest,
+  operationId: string | undefined,
+  ask: Ask,
+): Promise<string | undefined> {
+  if (decision.decision === 'ask') return decision.reason
+  const { approve } = tool
+  if (typeof approve === 'function') {
+    const needed: unknown = await ask('approval', 'authorize', 'approve()', () =>
+      approve(request.args, request.context),
+    )
+    // Only a clear no is a no.
+    return needed === false ? undefined : 'the tool asks for approval of this call'
+  }
+  if (approve === 'always') return 'the tool asks for approval of every call'
+  if (approve === 'never' || tool.effect !== 'unsafe' || operationId !== undefined) return undefined
+  const fallback = policy.unsafeWithoutOperationId ?? 'ask'
+  if (fallback === 'allow') return undefined
+  if (fallback === 'ask') return 'a second run would do it again, and the tool names no operation to recognise one by'
+  const message = `${tool.name} was not run. It is not allowed.`
+  throw new Refused('approval', 'not_authorized', 'authorize', message, 'unsafe, without operationId')
+}

@@ -1,0 +1,55 @@
+import { realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { SqliteEngine, SqliteFile } from './sqlite-engine.ts'
+import { sqliteError } from './sqlite-error.ts'
+import { StoreError } from './store-error.ts'
+
+// The operating system's file locks do not hold between two SQLite libraries in one process.
+const HELD = new Set<string>()
+
+const POLL_MS = 25
+
+/**
+ * Takes the right to write to `path` until `release`, or until this process ends, however it ends. The lock is on a file
+ * beside it, so that others can still read the database itself.
+ * @throws {StoreError} `locked` when another process has it for longer than `waitMs`
+ */
+export async function lockFile(engine: SqliteEngine, path: string, waitMs: number): Promise<{ release(): void }> {
+  const place = join(realpathSync(dirname(path)), basename(path))
+  const refused = (cause?: unknown): StoreError =>
+    new StoreError(
+      'locked',
+      `${path} is in use by another process; the embedded store serves one process at a time. ` +
+        'Stop the other one, open the file with readOnly, or use PostgreSQL to share it.',
+      { cause },
+    )
+  const until = Date.now() + waitMs
+  for (;;) {
+    if (!HELD.has(place)) {
+      const file = tryLock(engine, `${place}-lock`)
+      if (file !== undefined) {
+        HELD.add(place)
+        return {
+          release() {
+            if (HELD.delete(place)) file.close()
+          },
+        }
+      }
+    }
+    if (Date.now() >= until) throw refused()
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}
+
+function tryLock(engine: SqliteEngine, path: string): SqliteFile | undefined {
+  const file = engine.open(path, { readOnly: false })
+  try {
+    file.exec('begin exclusive')
+    return file
+  } catch (cause) {
+    file.close()
+    const error = sqliteError(cause)
+    if (error.code === 'locked') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,161 @@
+import pg from 'pg'
+import { POSTGRES } from './dialect.ts'
+import type { Dialect } from './dialect.ts'
+import { isBroken, isRetried, postgresError } from './postgres-error.ts'
+import { storable } from './store.ts'
+import type { Queries, SqlValue, Store } from './store.ts'
+import { StoreError } from './store-error.ts'
+
+export interface PostgresOptions {
+  /** Connections at most. Default 10. */
+  readonly connections?: number
+  /** How long to wait for a connection, in milliseconds. Default 10 000. */
+  readonly connectTimeoutMs?: number
+  /** SQL expression for the time. Default: the database's clock. For tests of what time does. */
+  readonly now?: string
+}
+
+const INT8 = pg.types.builtins.INT8
+const DEADLOCK_TRIES = 5
+
+/** PostgreSQL, for several processes or hosts. */
+export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Store> {
+  const { connections = 10, connectTimeoutMs = 10_000, now = POSTGRES.now } = options
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    allowExitOnIdle: true,
+    types: {
+      // Milliseconds and counters, all far below 2 ** 53.
+      getTypeParser: ((oid: typeof INT8, format: 'text') =>
+        oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+    },
+  })
+  // A connection that breaks while nobody uses it; the pool replaces it.
+  pool.on('error', ignore)
+  // A break between two queries is reported by the next query too.
+  pool.on('connect', (client) => {
+    client.on('error', ignore)
+  })
+  const store = new PostgresStore(pool, { ...POSTGRES, now })
+  try {
+    await refuseUnsafeSettings(store)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+  return store
+}
+
+async function refuseUnsafeSettings(store: Store): Promise<void> {
+  const rows = await store.query<{ name: string; setting: string }>(
+    "select name, setting from pg_settings where name in ('fsync', 'synchronous_commit') and setting = 'off'",
+  )
+  if (rows.length === 0) return
+  const names = rows.map(({ name }) => name).join(' and ')
+  throw new StoreError(
+    'not_durable',
+    `PostgreSQL runs with ${names} off, so it may lose rows that it acknowledged; turn it on for this role or database`,
+  )
+}
+
+class PostgresStore implements Store {
+  readonly dialect: Dialect
+  readonly exclusive = false
+  readonly readOnly = false
+  readonly #pool: pg.Pool
+  #closing: Promise<void> | undefined
+
+  constructor(pool: pg.Pool, dialect: Dialect) {
+    this.#pool = pool
+    this.dialect = dialect
+  }
+
+  async query<R extends object>(text: string, values: readonly SqlValue[] = []): Promise<readonly R[]> {
+    const client = await this.#connect()
+    let broken = true
+    try {
+      const { rows } = await client.query(text, storable(values))
+      broken = false
+      return rows as R[]
+    } catch (cause) {
+      broken = isBroken(cause)
+      // Alone, a statement is its own commit.
+      throw postgresError(cause, { committing: true })
+    } finally {
+      client.release(broken)
+    }
+  }
+
+  async transaction<T>(body: (tx: Queries) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#once(body)
+      } catch (error) {
+        const cause = error instanceof StoreError ? error.cause : error
+        if (attempt >= DEADLOCK_TRIES || !isRetried(cause)) throw error
+      }
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#pool.end()
+    return this.#closing
+  }
+
+  async #once<T>(body: (tx: Queries) => Promise<T>): Promise<T> {
+    const client = await this.#connect()
+    let over = false
+    let broken = true
+    let committing = false
+    const tx: Queries = {
+      async query<R extends object>(text: string, values: readonly SqlValue[] = []) {
+        if (over) throw new StoreError('closed', 'the transaction is over; a query of it came too late')
+        try {
+          const { rows } = await client.query(text, storable(values))
+          return rows as R[]
+        } catch (cause) {
+          throw postgresError(cause, { committing: false })
+        }
+      },
+    }
+    try {
+      await client.query('begin')
+      const value = await body(tx)
+      over = true
+      committing = true
+      await client.query('commit')
+      broken = false
+      return value
+    } catch (cause) {
+      over = true
+      broken = !(await client.query('rollback').then(
+        () => true,
+        () => false,
+      ))
+      if (cause instanceof StoreError || !isDatabaseError(cause)) throw cause
+      throw postgresError(cause, { committing })
+    } finally {
+      client.release(broken)
+    }
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    if (this.#closing !== undefined) throw new StoreError('closed', 'the store was closed')
+    try {
+      return await this.#pool.connect()
+    } catch (cause) {
+      throw new StoreError('unavailable', `PostgreSQL can't be reached, nothing was written: ${String(cause)}`, {
+        cause,
+      })
+    }
+  }
+}
+
+function ignore(): void {}
+
+function isDatabaseError(cause: unknown): boolean {
+  return isBroken(cause) || cause instanceof pg.DatabaseError
+}

@@ -1,0 +1,6 @@
+export { jsonSchemaValidator } from './json-schema-validator.ts'
+export type { JsonSchemaValidatorOptions } from './json-schema-validator.ts'
+export { lintSchema } from './lint-schema.ts'
+export type { SchemaFinding } from './lint-schema.ts'
+export { SchemaError } from './schema-error.ts'
+export type { ArgumentsValidator, SchemaIssue, ValidationResult } from './validator.ts'

@@ -1,0 +1,151 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { openLedger } from '../../src/ledger/ledger.ts'
+import type { Ledger } from '../../src/ledger/ledger.ts'
+import { EXECUTION_MOVES, EXECUTION_STATES } from '../../src/ledger/states.ts'
+import type { ExecutionState } from '../../src/ledger/states.ts'
+import { describeEachEngine } from '../store/engines.ts'
+import { LEASE_MS, newTenant, passed, request } from './requests.ts'
+
+/** Whoever can write to the tables, with whatever program, can't make a row say what never happened. */
+describeEachEngine('the tables themselves', (engine) => {
+  let ledger: Ledger
+  beforeAll(async () => {
+    ledger = await openLedger(await engine.open())
+  })
+
+  const sql = async (text: string, values: readonly (string | number)[]): Promise<string> =>
+    await ledger.store.query(text, values).then(
+      () => 'done',
+      (error: unknown) => (error as { code: string }).code,
+    )
+
+  /** A row that has come to `state` in a legal way. */
+  async function rowIn(state: ExecutionState, effect: 'unsafe' | 'idempotent' = 'unsafe'): Promise<string> {
+    const tenant = newTenant()
+    const answer = await ledger.release(
+      request(tenant, [passed(0, { effect })], { claimLimit: state === 'ready' ? 0 : 1 }),
+    )
+    const standing = answer.calls[0]!
+    if (standing.kind !== 'claimed') return tenant
+    if (state === 'unknown') await ledger.finish(standing.claim, { state, message: 'x' })
+    if (state === 'failed') await ledger.finish(standing.claim, { state, code: 'execution_failed', message: 'x' })
+    if (state === 'succeeded') await ledger.finish(standing.claim, { state, result: '1', truncated: false })
+    return tenant
+  }
+
+  const SET: Readonly<Record<ExecutionState, string>> = {
+    ready: "state = 'ready', fence = 0, owner = null, lease_until = null",
+    executing: "state = 'executing', fence = fence + 1, owner = 'x', lease_until = 1",
+    unknown: "state = 'unknown'",
+    succeeded: "state = 'succeeded', finished_at = 1",
+    failed: "state = 'failed', finished_at = 1",
+  }
+
+  const moves = EXECUTION_STATES.flatMap((from) => EXECUTION_STATES.map((to) => ({ from, to }))).filter(
+    ({ from, to }) => from !== to,
+  )
+
+  test.each(moves)('an execution from $from to $to', async ({ from, to }) => {
+    const tenant = await rowIn(from)
+    const result = await sql(`update streamfold_execution set ${SET[to]} where tenant = $1`, [tenant])
+    expect(result).toMatch(EXECUTION_MOVES[from].includes(to) ? /^done$/ : /^(illegal_move|constraint)$/)
+  })
+
+  test.each<[string, ExecutionState, string]>([
+    ['an unsafe one claimed again', 'executing', SET.executing],
+    ['the fence lowered', 'executing', 'fence = 0'],
+    ['the fence raised by two', 'executing', 'fence = fence + 2'],
+    ['another owner under the same fence', 'executing', "owner = 'thief'"],
+    ['other arguments', 'executing', "args = '{}'"],
+    ['another hash', 'ready', "args_hash = 'x'"],
+    ['another effect', 'executing', "effect = 'read'"],
+    ['another tool', 'ready', "tool = 'x'"],
+    ['another result', 'succeeded', "result = '2'"],
+    ['a result taken away', 'succeeded', 'result = null'],
+    ['a settled one begun again', 'failed', SET.executing],
+    ['a fence without a claim', 'ready', 'fence = 1'],
+    ['no owner', 'executing', 'owner = null'],
+  ])('%s', async (_, state, change) => {
+    const tenant = await rowIn(state)
+    expect(await sql(`update streamfold_execution set ${change} where tenant = $1`, [tenant])).toMatch(
+      /illegal_move|constraint/,
+    )
+  })
+
+  test('an idempotent one may be claimed again', async () => {
+    const tenant = await rowIn('executing', 'idempotent')
+    expect(await sql(`update streamfold_execution set ${SET.executing} where tenant = $1`, [tenant])).toBe('done')
+  })
+
+  test.each(EXECUTION_STATES)('a row that is %s deleted', async (state) => {
+    const tenant = await rowIn(state)
+    expect(await sql('delete from streamfold_execution where tenant = $1', [tenant])).toBe(
+      state === 'ready' ? 'done' : 'illegal_move',
+    )
+  })
+
+  test('a row that begins in the middle', async () => {
+    const tenant = await rowIn('ready')
+    const copy =
+      'insert into streamfold_execution(tenant, op_key, tool, args, args_hash, effect, run_id, turn, choice_ix, call_id, ' +
+      'context, state, fence, owner, lease_until, created_at) select tenant, $2, tool, args, args_hash, effect, run_id, ' +
+      "turn, choice_ix, call_id, context, 'executing', 1, 'x', 1, created_at from streamfold_execution where tenant = $1"
+    expect(await sql(copy, [tenant, 'other'])).toBe('illegal_move')
+  })
+
+  describe('other rows', () => {
+    test('the same key twice', async () => {
+      const tenant = await rowIn('ready')
+      const copy =
+        'insert into streamfold_execution(tenant, op_key, tool, args, args_hash, effect, run_id, turn, choice_ix, call_id, ' +
+        'context, state, fence, created_at) select tenant, op_key, tool, args, args_hash, effect, run_id, turn, choice_ix, ' +
+        'call_id, context, state, fence, created_at from streamfold_execution where tenant = $1'
+      expect(await sql(copy, [tenant])).toBe('constraint')
+    })
+
+    test.each([
+      ['a released call rejected', 'streamfold_call', "state = 'rejected'"],
+      ['a call with another key', 'streamfold_call', "op_key = 'x'"],
+      ['a released batch opened', 'streamfold_batch', "state = 'open'"],
+      ['an attempt with another outcome', 'streamfold_attempt', "outcome = 'failed'"],
+      ['a changed trail', 'streamfold_audit', "event = 'x'"],
+      ['an earlier turn', 'streamfold_run', 'last_turn = 0'],
+    ])('%s', async (_, table, change) => {
+      const tenant = await rowIn('succeeded')
+      expect(await sql(`update ${table} set ${change} where tenant = $1`, [tenant])).toBe('illegal_move')
+    })
+
+    test.each([
+      ['used without an answer', 'consumed_at = 1'],
+      ['for other arguments', "args_hash = 'x'"],
+      ['for longer', 'expires_at = expires_at + 1'],
+    ])('an approval %s', async (_, change) => {
+      const tenant = newTenant()
+      await ledger.release(request(tenant, [passed(0, { ask: 60_000 })]))
+      expect(await sql(`update streamfold_approval set ${change} where tenant = $1`, [tenant])).toBe('illegal_move')
+    })
+
+    test('an approval answered the other way, or used twice', async () => {
+      const tenant = newTenant()
+      const calls = [passed(0, { ask: 60_000 })]
+      await ledger.release(request(tenant, calls, { leaseMs: LEASE_MS }))
+      const [approval] = await ledger.pendingApprovals(tenant)
+      await ledger.decideApproval(tenant, approval!.approvalId, { decision: 'allow', by: 'ann' })
+      expect(await sql("update streamfold_approval set decision = 'deny' where tenant = $1", [tenant])).toBe(
+        'illegal_move',
+      )
+      await ledger.release(request(tenant, calls))
+      expect(await sql('update streamfold_approval set consumed_at = 1 where tenant = $1', [tenant])).toBe(
+        'illegal_move',
+      )
+    })
+
+    test('a cancelled run that goes on', async () => {
+      const tenant = newTenant()
+      await ledger.cancelRun(tenant, 'run', 'ann')
+      expect(await sql('update streamfold_run set cancelled_at = null where tenant = $1', [tenant])).toBe(
+        'illegal_move',
+      )
+    })
+  })
+})
