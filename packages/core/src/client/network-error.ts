@@ -20,6 +20,7 @@ export function isNetworkError(error: unknown): boolean {
 export function endCauseOf(error: unknown): EndCause {
   const code = error instanceof Error ? codeOf(error.cause) : undefined
   if (code === 'UND_ERR_SOCKET') return 'cut'
+  if (code === 'UND_ERR_BODY_TIMEOUT') return 'timeout'
   return code === 'ECONNRESET' || code === 'EPIPE' ? 'reset' : 'error'
 }
 
@@ -28,8 +29,12 @@ export function rootCauseOf(error: unknown): string | undefined {
   let inner = error
   for (let depth = 0; depth < 5 && inner instanceof Error && inner.cause instanceof Error; depth++) inner = inner.cause
   const said = codeOf(inner) ?? (inner instanceof Error ? inner.message : undefined)
-  return said === undefined || said === '' ? undefined : clip(said, 120)
+  if (said === undefined || said === '') return undefined
+  return NODE_LIMITS.has(said) ? `${said}: the limit of Node's own fetch; streamfold/node lifts it` : clip(said, 120)
 }
+
+/** Node's `fetch` ends a request by itself after 300 s without a head or a byte (fault F121). */
+const NODE_LIMITS: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
 
 function codeOf(error: unknown): string | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined

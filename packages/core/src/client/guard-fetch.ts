@@ -1,0 +1,140 @@
+import { adapterFor } from '../adapters/registry.ts'
+import type { Api } from '../adapters/registry.ts'
+import type { ProviderProfile } from '../adapters/profile.ts'
+import type { StreamLimits } from '../chunk/limits.ts'
+import type { Outcome } from '../chunk/outcome.ts'
+import { StreamError } from '../chunk/stream-error.ts'
+import type { Timeouts } from '../engine/deadlines.ts'
+import { createStreamEngine } from '../engine/engine.ts'
+import type { Policy } from '../engine/outcome.ts'
+import type { StreamReport } from '../engine/report.ts'
+import { createEventStreamEncoder, ENCODABLE_APIS, faultOf } from '../server/encoder.ts'
+import type { EncodableApi } from '../server/encoder.ts'
+import { callAside } from './call-aside.ts'
+import { ChunkTap } from './chunk-tap.ts'
+import { GuardedBody } from './guarded-body.ts'
+import type { Translation } from './guarded-body.ts'
+import { readRequest } from './guard-request.ts'
+import type { GuardedRequest } from './guard-request.ts'
+import { withoutSecrets } from './without-secrets.ts'
+
+export interface GuardOptions {
+  /**
+   * - `guard` (default): bytes pass unchanged, and a stream that was cut, stalled, broke off, contradicts itself or outgrew a limit
+   *   ends with a StreamError where the client alone would see a good end.
+   * - `observe`: nothing is changed, raised or timed; the report is all there is.
+   * - `normalise`: the client reads a clean stream of its API, whatever the server made of it, and is guarded as well. For the APIs that
+   *   `streamfold/server` writes; others are guarded.
+   */
+  readonly mode?: 'observe' | 'guard' | 'normalise'
+  /** Default: told by the address of each request; a request to any other address passes untouched. */
+  readonly api?: Api
+  readonly profile?: ProviderProfile
+  readonly timeouts?: Partial<Timeouts> | 'reasoning'
+  readonly limits?: Partial<StreamLimits>
+  readonly policy?: Policy
+  /** Outcomes beside failed, incomplete and cancelled that are raised, `empty` or `truncated` for example. Default none. */
+  readonly failOn?: readonly Outcome[]
+  /** Raise when a call was refused although the stream ended well; else the client gets it and has to look itself. Default false. */
+  readonly failOnRefusedCalls?: boolean
+  /**
+   * With `normalise`: how a failure is told. `throw` (default): the body errors with a StreamError. `event`: the client reads an error
+   * event of its API, for clients that make more of one than of a body that errors (the AI SDK's response helpers, for example).
+   */
+  readonly errors?: 'throw' | 'event'
+  /** Sees the report of every stream, once, when it has ended. What it throws disturbs nobody. */
+  readonly onReport?: (report: StreamReport) => void
+  /** Monotonic milliseconds. Default `performance.now`. */
+  readonly now?: () => number
+}
+
+/**
+ * The same protection as `streamModel`, for a client of somebody else's: a `fetch` that is given to it in place of the platform's.
+ *
+ * Requests that ask for no stream, go elsewhere, or are answered with an error status pass untouched, so the client's own retries and
+ * error classes stay as they are. What fails inside a stream is thrown by its body, as a StreamError.
+ */
+export function guardFetch(inner: typeof fetch = fetch, options: GuardOptions = {}): typeof fetch {
+  const { mode = 'guard' } = options
+  if (mode !== 'guard' && mode !== 'observe' && mode !== 'normalise') {
+    throw new TypeError(`guardFetch: unknown mode "${String(mode)}"; known are guard, observe and normalise`)
+  }
+  return async (input, init) => {
+    const request = readRequest(input, init, options.api)
+    return request === undefined ? inner(input, init) : guard(inner, input, init, request, options)
+  }
+}
+
+async function guard(
+  inner: typeof fetch,
+  input: Parameters<typeof fetch>[0],
+  init: RequestInit | undefined,
+  request: GuardedRequest,
+  options: GuardOptions,
+): Promise<Response> {
+  const { mode = 'guard', failOn = [], now = () => performance.now(), onReport } = options
+  const translation = mode === 'normalise' ? translationFor(request.api, options) : undefined
+  const engine = createStreamEngine({
+    adapter: adapterFor(request.api, options.profile),
+    request: request.facts,
+    timeouts: options.timeouts ?? {},
+    ...(options.limits !== undefined && { limits: options.limits }),
+    ...(options.policy !== undefined && { policy: options.policy }),
+    ...(translation !== undefined && { onChunk: translation.onChunk }),
+  })
+  const body = new GuardedBody({
+    engine,
+    now,
+    passive: mode === 'observe',
+    failOn: new Set(failOn),
+    failOnRefusedCalls: options.failOnRefusedCalls ?? false,
+    translation,
+    ended: () => {
+      const source = { kind: 'live' as const, url: withoutSecrets(request.url) }
+      if (onReport !== undefined) callAside(onReport, engine.report(source))
+    },
+  })
+  const response = await body.request((signal) => inner(input, { ...init, signal }), request.signal)
+  const isStream = request.streams ?? response.headers.get('content-type')?.includes('event-stream') === true
+  if (!response.ok || !isStream) {
+    body.release()
+    return response
+  }
+  const stream = body.guard(response)
+  if (stream === undefined) return response
+  const headers = new Headers(response.headers)
+  // They are of the bytes on the wire, which `fetch` has decoded already.
+  headers.delete('content-length')
+  headers.delete('content-encoding')
+  if (translation !== undefined) headers.set('content-type', 'text/event-stream; charset=utf-8')
+  const guarded = new Response(stream, { status: response.status, statusText: response.statusText, headers })
+  Object.defineProperty(guarded, 'url', { value: response.url })
+  return guarded
+}
+
+function translationFor(api: Api, options: GuardOptions): Translation | undefined {
+  if (!isEncodable(api)) return undefined
+  const tap = new ChunkTap({
+    passRefused: !(options.failOnRefusedCalls ?? false),
+    repairs: (options.profile?.repairs?.length ?? 0) > 0,
+  })
+  const encoder = createEventStreamEncoder(api)
+  const bytes = new TextEncoder()
+  return {
+    onChunk: tap.begin(),
+    take(events) {
+      let text = ''
+      for (const chunk of tap.take(events)) {
+        if (chunk.type === 'error') return { bytes: bytes.encode(text), error: new StreamError(chunk.error) }
+        text += encoder.push(chunk)
+      }
+      if (events.at(-1)?.type === 'stream_completed') text += encoder.end()
+      return { bytes: bytes.encode(text), error: undefined }
+    },
+    fail: (error) => (options.errors === 'event' ? bytes.encode(encoder.fail(faultOf(error))) : undefined),
+  }
+}
+
+function isEncodable(api: Api): api is EncodableApi {
+  return (ENCODABLE_APIS as readonly string[]).includes(api)
+}

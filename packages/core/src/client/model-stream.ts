@@ -1,0 +1,198 @@
+import type { StreamSnapshot } from '../accumulate/snapshot.ts'
+import type { StreamAdapter } from '../adapters/adapter.ts'
+import { adapterFor } from '../adapters/registry.ts'
+import type { Api } from '../adapters/registry.ts'
+import type { ProviderProfile } from '../adapters/profile.ts'
+import type { StreamChunk } from '../chunk/chunk.ts'
+import type { StreamLimits } from '../chunk/limits.ts'
+import type { RequestFacts } from '../chunk/request-facts.ts'
+import type { StreamEvent } from '../chunk/stream-event.ts'
+import type { Timeouts } from '../engine/deadlines.ts'
+import type { Policy } from '../engine/outcome.ts'
+import type { StreamReport } from '../engine/report.ts'
+import { requestFactsOf } from '../recording/request-facts.ts'
+import { AttemptLoop } from './attempt-loop.ts'
+import { callAside } from './call-aside.ts'
+import { prepareRequest } from './endpoint.ts'
+import type { PreparedRequest } from './endpoint.ts'
+import { FlatIterator } from './flat-iterator.ts'
+import { LazyPromise } from './lazy-promise.ts'
+import { resultOf } from './model-result.ts'
+import type { ModelResult } from './model-result.ts'
+import type { RetryOptions } from './retry.ts'
+import { withoutSecrets } from './without-secrets.ts'
+
+export interface StreamModelOptions {
+  /** The wire format. */
+  readonly api: Api
+  /** As the API's own clients take it, `https://api.openai.com/v1` for example. Default: the public address of the API. */
+  readonly baseURL?: string
+  readonly apiKey?: string
+  /** Sent beside those that the API needs; they win over them. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** The body of the request in the words of the API. `stream: true` is added where it belongs there. */
+  readonly body: object
+  /** Cancels the stream: the request is aborted, and no new attempt is started. */
+  readonly signal?: AbortSignal
+  /** Milliseconds of each attempt; `totalMs` bounds all attempts and the waits between them. */
+  readonly timeouts?: Partial<Timeouts> | 'reasoning'
+  readonly limits?: Partial<StreamLimits>
+  /** What the server is known to do differently. */
+  readonly profile?: ProviderProfile
+  /** A wire format of your own, in place of the one that `api` names. */
+  readonly adapter?: StreamAdapter
+  /** Default `compat`. */
+  readonly policy?: Policy
+  /** `all` (default): one call that is not ready holds its siblings. */
+  readonly batch?: 'all' | 'each'
+  /** Before the first output only; `false` turns it off. */
+  readonly retry?: RetryOptions | false
+  /** Default: the platform's. */
+  readonly fetch?: typeof fetch
+  /** False: a failure is the last event, and nothing is thrown. Default true. */
+  readonly throwOnError?: boolean
+  /** For the report: your own id of this request, and the name of the upstream. */
+  readonly requestId?: string
+  readonly route?: string
+  /** Seed of minted call ids; give each run its own. */
+  readonly idSeed?: string
+  /** Sees the report of every stream that was begun, once, when it has ended. What it throws disturbs nobody. */
+  readonly onReport?: (report: StreamReport) => void
+  /** Monotonic milliseconds. Default `performance.now`. */
+  readonly now?: () => number
+}
+
+/**
+ * One request to a model, begun when it is first read from, and read once: as events, as batches, as text or as chunks.
+ *
+ * Exactly one of `stream_completed` and `stream_error` is the last event. After a `stream_error` the loop throws it as a
+ * StreamError, unless `throwOnError` is false; a loop over the text alone learns of a failure in this way only (fault F208).
+ * Leaving a loop early cancels the request.
+ */
+export interface ModelStream extends AsyncIterable<StreamEvent> {
+  [Symbol.asyncIterator](): AsyncIterableIterator<StreamEvent>
+  /** The events, as many at a time as one read gave. */
+  batches(): AsyncIterableIterator<readonly StreamEvent[]>
+  /** The text of one choice, piece by piece. Default choice 0. */
+  text(choice?: number): AsyncIterableIterator<string>
+  /**
+   * What came, for writing it in another form (`streamfold/server`). A failure is the last chunk, of type `error`, and nothing is
+   * thrown. So is a call that was refused although the wire closed it well: nobody downstream may run it.
+   */
+  chunks(): AsyncIterableIterator<StreamChunk>
+  /** Settles when the stream has ended. Awaited while nobody reads, it reads the stream itself. Rejects as the loops throw. */
+  readonly result: Promise<ModelResult>
+  /** What may be shown so far, of the current attempt. */
+  snapshot(): StreamSnapshot
+  /** The report so far: of the last attempt, with one line for each attempt. */
+  report(): StreamReport
+  /** Aborts the request at once. One `stream_error` with the code `cancelled` follows, then silence. */
+  cancel(reason?: unknown): void
+}
+
+/**
+ * Streams an answer of a model.
+ *
+ * @throws TypeError for options that can't work; what goes wrong later is the stream's last event, and thrown where it is read
+ */
+export function streamModel(options: StreamModelOptions): ModelStream {
+  const request = prepareRequest(options)
+  const adapter = options.adapter ?? adapterFor(options.api, options.profile)
+  return new RequestedStream(options, request, adapter)
+}
+
+class RequestedStream implements ModelStream {
+  readonly #loop: AttemptLoop
+  readonly result: Promise<ModelResult>
+  #settle: (() => void) | undefined
+  #fail: ((error: unknown) => void) | undefined
+
+  constructor(options: StreamModelOptions, request: PreparedRequest, adapter: StreamAdapter) {
+    const send = options.fetch ?? fetch
+    this.#loop = new AttemptLoop({
+      engine: {
+        adapter,
+        request: factsOf(request.body),
+        ...(options.limits !== undefined && { limits: options.limits }),
+        ...(options.policy !== undefined && { policy: options.policy }),
+        ...(options.batch !== undefined && { batch: options.batch }),
+        ...(options.requestId !== undefined && { requestId: options.requestId }),
+        ...(options.route !== undefined && { route: options.route }),
+        ...(options.idSeed !== undefined && { idSeed: options.idSeed }),
+      },
+      timeouts: options.timeouts ?? {},
+      retry: options.retry === false ? { attempts: 1 } : (options.retry ?? {}),
+      url: withoutSecrets(request.url),
+      throwOnError: options.throwOnError ?? true,
+      now: options.now ?? (() => performance.now()),
+      ...(options.signal !== undefined && { signal: options.signal }),
+      request: (signal) =>
+        send(request.url, {
+          method: 'POST',
+          headers: request.headers,
+          body: request.body,
+          signal,
+          // Followed, a redirect would carry the key to whatever host the answer names.
+          redirect: 'manual',
+        }),
+      ended: (error) => {
+        if (options.onReport !== undefined) callAside(options.onReport, this.report())
+        if (error === undefined) this.#settle?.()
+        else this.#fail?.(error)
+      },
+    })
+    this.result = new LazyPromise<ModelResult>((resolve, reject) => {
+      this.#settle = () => resolve(resultOf(this.#loop))
+      this.#fail = reject
+      const { over, failure, begun } = this.#loop
+      if (!over && !begun) void this.#drain()
+      else if (over && failure === undefined) this.#settle()
+      else if (over) reject(failure)
+    })
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<StreamEvent> {
+    return new FlatIterator(this.#loop.read(), (batch) => batch, this.#loop)
+  }
+
+  batches(): AsyncIterableIterator<readonly StreamEvent[]> {
+    return new FlatIterator(this.#loop.read(), (batch) => [batch], this.#loop)
+  }
+
+  text(choice = 0): AsyncIterableIterator<string> {
+    return new FlatIterator(
+      this.#loop.read(),
+      (batch) => batch.flatMap((event) => (event.type === 'text_delta' && event.choice === choice ? event.text : [])),
+      this.#loop,
+    )
+  }
+
+  chunks(): AsyncIterableIterator<StreamChunk> {
+    return new FlatIterator(this.#loop.readChunks(), (batch) => batch, this.#loop)
+  }
+
+  snapshot(): StreamSnapshot {
+    return this.#loop.engine.snapshot()
+  }
+
+  report(): StreamReport {
+    return this.#loop.report()
+  }
+
+  cancel(reason?: unknown): void {
+    this.#loop.cancel(reason)
+  }
+
+  async #drain(): Promise<void> {
+    try {
+      for await (const _ of this.#loop.read());
+    } catch {
+      // `ended` has passed it on.
+    }
+  }
+}
+
+/** What the request asks for arms the checks of the answer, by the same rules as for a recorded one. */
+function factsOf(body: string): RequestFacts {
+  return requestFactsOf({ t: 'req', line: 0, atUs: 0, headers: [], body: new TextEncoder().encode(body) })
+}

@@ -1,0 +1,53 @@
+import type { StreamErrorEvent } from '../chunk/stream-event.ts'
+import { LONGEST_TIMER_MS } from './watchdog.ts'
+
+export interface RetryOptions {
+  /** Attempts in all, the first included; 1 turns retries off. Default 3. */
+  readonly attempts?: number
+  /** Upper bound of the first back-off, in milliseconds; it doubles with every attempt. Default 500. */
+  readonly baseDelayMs?: number
+  /** No back-off is longer than this, except where the server asks for it. Default 30 000. */
+  readonly maxDelayMs?: number
+  /** A server that asks for a longer wait than this is not asked again: the error says how long it wanted. Default 60 000. */
+  readonly maxRetryAfterMs?: number
+  /** A last word on a failure that could be retried. Default: always yes. */
+  readonly shouldRetry?: (failure: StreamErrorEvent, attempt: number) => boolean
+  /** A number from 0 to 1. Default `Math.random`. */
+  readonly random?: () => number
+}
+
+/**
+ * How long to wait before the next attempt, or undefined when there is none. Full jitter: anything between nothing and the bound,
+ * so that clients that failed together do not come back together. What the server asks for is a floor (fault F137).
+ *
+ * @param attempt the attempt that failed, from 1
+ */
+export function backOffMs(failure: StreamErrorEvent, attempt: number, options: RetryOptions): number | undefined {
+  const { baseDelayMs = 500, maxDelayMs = 30_000, maxRetryAfterMs = 60_000 } = options
+  const { retryAfterMs = 0 } = failure
+  // Anything but `yes` says that something was given out, or that the same request would fail again.
+  if (failure.retryable !== 'yes' || isLast(attempt, options) || retryAfterMs > maxRetryAfterMs) return undefined
+  if (options.shouldRetry?.(failure, attempt) === false) return undefined
+  const random = options.random ?? Math.random
+  return Math.round(retryAfterMs + random() * Math.min(maxDelayMs, baseDelayMs * 2 ** (attempt - 1)))
+}
+
+/** No further attempt follows this one, whatever becomes of it. */
+export function isLast(attempt: number, { attempts = 3 }: RetryOptions): boolean {
+  return attempt >= attempts
+}
+
+/** Waits, but not longer than for the abort. */
+export async function waited(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  let wake: (() => void) | undefined
+  const woken = new Promise<void>((resolve) => (wake = resolve))
+  const timer = setTimeout(wake!, Math.min(ms, LONGEST_TIMER_MS))
+  signal.addEventListener('abort', wake!, { once: true })
+  try {
+    await woken
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', wake!)
+  }
+}

@@ -1,0 +1,2 @@
+export { createNodeFetch } from './node-fetch.ts'
+export type { NodeFetch, NodeFetchOptions } from './node-fetch.ts'

@@ -1,0 +1,2 @@
+export { pace } from './pace.ts'
+export type { PaceClock, PaceOptions } from './pace.ts'

@@ -1,0 +1,6 @@
+export { encodeEventStream, EVENT_STREAM_HEADERS, eventStreamResponse } from './encode-event-stream.ts'
+export type { EncodeOptions } from './encode-event-stream.ts'
+export { createEventStreamEncoder, ENCODABLE_APIS } from './encoder.ts'
+export type { EncodableApi, EncoderOptions, EventStreamEncoder } from './encoder.ts'
+export { sendEventStream } from './send-event-stream.ts'
+export type { SendOptions, ServerResponseLike } from './send-event-stream.ts'
