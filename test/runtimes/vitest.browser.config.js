@@ -12,6 +12,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url))
 /** Modules of Node that tests use for small things, and files of the tests that do so. */
 const REPLACED = {
   'node:fs': here('browser/fs.ts'),
+  'node:path': here('browser/path.ts'),
   'node:url': here('browser/url.ts'),
   'node:util': here('browser/util.ts'),
   './zlib-crc32.ts': here('browser/crc32.ts'),

@@ -119,3 +119,5 @@ export type {
   SchemaIssue,
   ValidationResult,
 } from './validate/index.ts'
+export { reportWithResults } from './verdict/index.ts'
+export type { ChoiceResults } from './verdict/index.ts'

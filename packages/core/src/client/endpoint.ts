@@ -12,6 +12,8 @@ interface EndpointFacts {
   /** Before the key: `Bearer ` for example. */
   readonly keyPrefix: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Its own clients read a JSON document per line; elsewhere they wait for events. */
+  readonly jsonLines?: true
   /** How the body says that the answer is to be streamed; elsewhere the path says it. */
   readonly streamField: boolean
 }
@@ -39,7 +41,7 @@ const ENDPOINTS: Readonly<Record<Api, EndpointFacts>> = {
     keyPrefix: '',
     streamField: false,
   },
-  ollama: { ...BEARER, baseURL: 'http://localhost:11434', path: '/api/chat', streamField: true },
+  ollama: { ...BEARER, baseURL: 'http://localhost:11434', path: '/api/chat', streamField: true, jsonLines: true },
   cohere: { ...BEARER, baseURL: 'https://api.cohere.com', version: '/v2', path: '/chat', streamField: true },
   // A key of the service itself; requests signed otherwise need a `fetch` that signs.
   bedrock_converse: { ...BEARER, path: '/model/{model}/converse-stream', streamField: false },
@@ -57,6 +59,11 @@ export function apiOfUrl(url: string): Api | undefined {
     if (fits && ending.length > (found?.ending.length ?? 0)) found = { api: api as Api, ending }
   }
   return found?.api
+}
+
+/** Do the API's own clients read a body of JSON lines? */
+export function readsJsonLines(api: Api): boolean {
+  return ENDPOINTS[api].jsonLines === true
 }
 
 /** Does a request with this body ask for a stream? Undefined when only the answer can tell. */

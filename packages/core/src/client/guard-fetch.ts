@@ -1,6 +1,7 @@
 import { adapterFor } from '../adapters/registry.ts'
 import type { Api } from '../adapters/registry.ts'
 import type { ProviderProfile } from '../adapters/profile.ts'
+import type { DiagnosticCode } from '../chunk/diagnostic.ts'
 import type { StreamLimits } from '../chunk/limits.ts'
 import type { Outcome } from '../chunk/outcome.ts'
 import { StreamError } from '../chunk/stream-error.ts'
@@ -12,6 +13,7 @@ import { createEventStreamEncoder, ENCODABLE_APIS, faultOf } from '../server/enc
 import type { EncodableApi } from '../server/encoder.ts'
 import { callAside } from './call-aside.ts'
 import { ChunkTap } from './chunk-tap.ts'
+import { readsJsonLines } from './endpoint.ts'
 import { GuardedBody } from './guarded-body.ts'
 import type { Translation } from './guarded-body.ts'
 import { readRequest } from './guard-request.ts'
@@ -88,6 +90,7 @@ async function guard(
     passive: mode === 'observe',
     failOn: new Set(failOn),
     failOnRefusedCalls: options.failOnRefusedCalls ?? false,
+    unreadable: readsJsonLines(request.api) ? WHOLE : WHOLE_OR_LINES,
     translation,
     ended: () => {
       const source = { kind: 'live' as const, url: withoutSecrets(request.url) }
@@ -111,6 +114,9 @@ async function guard(
   Object.defineProperty(guarded, 'url', { value: response.url })
   return guarded
 }
+
+const WHOLE: ReadonlySet<DiagnosticCode> = new Set(['downgraded_to_json'])
+const WHOLE_OR_LINES: ReadonlySet<DiagnosticCode> = new Set(['downgraded_to_json', 'ndjson_framing'])
 
 function translationFor(api: Api, options: GuardOptions): Translation | undefined {
   if (!isEncodable(api)) return undefined

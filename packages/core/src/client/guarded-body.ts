@@ -1,4 +1,5 @@
 import type { StreamChunk } from '../chunk/chunk.ts'
+import type { DiagnosticCode } from '../chunk/diagnostic.ts'
 import type { Outcome } from '../chunk/outcome.ts'
 import { StreamError } from '../chunk/stream-error.ts'
 import type { StreamEvent } from '../chunk/stream-event.ts'
@@ -26,6 +27,8 @@ export interface GuardedBodyOptions {
   readonly passive: boolean
   readonly failOn: ReadonlySet<Outcome>
   readonly failOnRefusedCalls: boolean
+  /** Findings that say that the engine could read the body, and the client can't. */
+  readonly unreadable: ReadonlySet<DiagnosticCode>
   readonly translation: Translation | undefined
   readonly ended: () => void
 }
@@ -205,7 +208,7 @@ export class GuardedBody {
   }
 
   #failureOfEnd({ outcome }: Terminal): StreamError | undefined {
-    const { failOn, failOnRefusedCalls, translation, engine } = this.#options
+    const { failOn, failOnRefusedCalls, unreadable, translation, engine } = this.#options
     const refused = this.#refused
     if (failOnRefusedCalls && (refused?.type === 'tool_call_failed' || refused?.type === 'tool_call_held')) {
       const { code, callId } = refused
@@ -215,9 +218,7 @@ export class GuardedBody {
       return raised(OUTCOME_CODES[outcome] ?? 'upstream_error', `the stream ended as ${outcome}, which failOn names`)
     }
     // The engine reads such a body, but the client waits for events in it and would find none.
-    const whole = engine
-      .report()
-      .diagnostics.find(({ code }) => code === 'downgraded_to_json' || code === 'ndjson_framing')
+    const whole = engine.report().diagnostics.find(({ code }) => unreadable.has(code))
     if (whole === undefined || translation !== undefined) return undefined
     return raised('not_event_stream', `${whole.hint}; the client can't read it: use mode "normalise"`)
   }

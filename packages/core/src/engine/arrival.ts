@@ -1,3 +1,5 @@
+import { GapHistogram } from './arrival-spread.ts'
+
 /** How output arrived: as a stream, in bursts through a buffering hop, or all at once after the whole answer was made. */
 export type Streaming = 'real' | 'bursty' | 'fake' | 'unknown'
 
@@ -19,11 +21,23 @@ export class ArrivalLog {
   #gapSum = 0
   #firstAt: number | undefined
   #lastReadAt: number | undefined
+  readonly gaps: GapHistogram = new GapHistogram()
+  reads = 0
   longestGapMs: number | undefined
+  /** Where the read begins that ended the longest gap: bytes and whole events before it. */
+  longestGapAt: { readonly offset: number; readonly event: number } | undefined
 
-  /** A read arrived. */
-  read(atMs: number): void {
-    if (this.#lastReadAt !== undefined) this.longestGapMs = Math.max(this.longestGapMs ?? 0, atMs - this.#lastReadAt)
+  /** A read arrived, behind so many bytes and events. */
+  read(atMs: number, offset = 0, event = 0): void {
+    this.reads++
+    if (this.#lastReadAt !== undefined) {
+      const gapMs = atMs - this.#lastReadAt
+      this.gaps.add(gapMs)
+      if (this.longestGapMs === undefined || gapMs > this.longestGapMs) {
+        this.longestGapMs = gapMs
+        this.longestGapAt = { offset, event }
+      }
+    }
     this.#lastReadAt = atMs
   }
 

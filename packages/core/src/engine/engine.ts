@@ -134,7 +134,7 @@ class Engine implements StreamEngine {
 
   push(bytes: Uint8Array, atMs?: number): readonly StreamEvent[] {
     if (bytes.length === 0) return NO_EVENTS
-    this.#timeline.read(atMs, this.ended)
+    this.#timeline.read(atMs, this.ended, this.#streamBytes, this.#eventCount)
     if (this.#errorBody !== undefined) {
       this.#streamBytes += bytes.length
       this.#errorBody.push(bytes)
@@ -153,6 +153,7 @@ class Engine implements StreamEngine {
     this.#cause = cause
     this.#transportDetail = detail
     if (atMs !== undefined) this.#timeline.now = atMs
+    if (cause !== 'aborted' && cause !== 'timeout') this.#timeline.endOfBody()
     const events = this.#begin()
     if (this.ended) this.#endAfterEnd(cause)
     else if (cause === 'aborted') this.#fail(cancelled())
@@ -197,7 +198,7 @@ class Engine implements StreamEngine {
       choices: this.#choices,
       calls: this.#calls,
       diagnostics: this.#diagnostics.list(),
-      timing: this.#timeline.report(),
+      timing: this.#timeline.report(this.#eventCount, this.#usage?.outputTokens),
       counts: {
         bytes: this.#streamBytes,
         events: this.#eventCount,
@@ -353,17 +354,16 @@ class Engine implements StreamEngine {
     const events = this.#events
     switch (chunk.type) {
       case 'text-delta':
-        this.#textBytes += utf8Length(chunk.text)
         events.push({ type: 'text_delta', choice: chunk.choice ?? 0, block: chunk.index, text: chunk.text })
-        this.#outputCame()
+        this.#textCame(utf8Length(chunk.text))
         break
       case 'reasoning-delta':
         events.push({ type: 'reasoning_delta', choice: chunk.choice ?? 0, block: chunk.index, text: chunk.text })
-        this.#outputCame()
+        this.#outputCame(utf8Length(chunk.text))
         break
       case 'refusal-delta':
         events.push({ type: 'refusal_delta', choice: chunk.choice ?? 0, block: chunk.index, text: chunk.text })
-        this.#outputCame()
+        this.#outputCame(utf8Length(chunk.text))
         break
       case 'block-end':
         this.#endBlock(chunk)
@@ -395,7 +395,8 @@ class Engine implements StreamEngine {
   #takeCall(chunk: ToolCallDelta): void {
     const bytes = utf8Length(chunk.argumentsDelta)
     this.#timeline.arguments(chunk.id, bytes)
-    this.#outputCame()
+    if (chunk.name) this.#timeline.toolName()
+    this.#outputCame(bytes)
     const fault = this.#calls.push(chunk, this.#events)
     if (fault === undefined) {
       this.#argumentBytes += bytes
@@ -412,17 +413,24 @@ class Engine implements StreamEngine {
     if (fault !== undefined) this.#fail({ ...fault, ...this.#position() })
   }
 
-  #outputCame(): void {
+  #textCame(bytes: number): void {
+    this.#textBytes += bytes
+    this.#timeline.text()
+    this.#outputCame(bytes)
+  }
+
+  #outputCame(bytes: number): void {
     this.committed = true
     this.#firstEvent = undefined
-    this.#timeline.progress(true)
+    this.#timeline.progress(bytes)
   }
 
   /** The body is at its end, or as far as it will be read: was it a stream of events at all? */
   #checkFraming(): void {
     const { corrupt, kind } = this.#body
     if (corrupt !== undefined) {
-      const cut = this.#cause !== undefined && this.#cause !== 'eof'
+      // Wrong bytes end the stream when they come; what is left over at the end of the body is half a message, however the transport closed.
+      const cut = this.#cause !== undefined
       this.#fail(corruptFraming(corrupt.offset, corrupt.message, cut, this.#retryable()))
     } else if (kind === 'html') {
       this.#note('proxy_error_page')

@@ -77,7 +77,9 @@ export function corruptFraming(offset: number, what: string, cut: boolean, retry
     phase: 'framing',
     retryable,
     offset,
-    message: `${what}; a hop changed or cut the body`,
+    message: cut
+      ? `${what}: it was cut; run none of its calls and ask again`
+      : `${what}; a hop changed the body: compare it with what the upstream sent`,
   }
 }
 

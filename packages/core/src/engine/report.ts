@@ -81,10 +81,31 @@ export interface ReportTiming {
   readonly timeToFirstEventMs: number | null
   /** First text, reasoning, refusal or argument: what others call time to first token. */
   readonly timeToFirstOutputMs: number | null
+  readonly timeToFirstTextMs: number | null
+  readonly timeToFirstToolNameMs: number | null
   readonly timeToTerminalMs: number | null
   readonly timeToLastEventMs: number | null
+  readonly timeToLastByteMs: number | null
+  /** When the transport ended; far behind the terminal signal, the server keeps the connection. Null for a reader that left before. */
+  readonly timeToEndOfBodyMs: number | null
+  /** When the last piece of each call's arguments came. */
+  readonly calls: readonly { readonly callId: string; readonly timeToLastArgumentMs: number }[]
   /** Longest time between two reads. */
   readonly longestGapMs: number | null
+  /** Bytes and whole events before that gap ended. */
+  readonly longestGapAt: { readonly offset: number; readonly event: number } | null
+  /** Longest time between two pieces of output; heartbeats do not end it. */
+  readonly longestProgressGapMs: number | null
+  /** Half of the gaps between reads are no longer; to within 5 %. */
+  readonly gapP50Ms: number | null
+  /** Of 20 gaps between reads, 19 are no longer; to within 5 %. */
+  readonly gapP95Ms: number | null
+  /** High where something gathers events before it passes them on. */
+  readonly eventsPerRead: number | null
+  /** Share of the output (bytes) that came in the last tenth of the time: 1 for an answer that was held back until its end. */
+  readonly burstRatio: number | null
+  /** Output tokens by the wire's own count, from the first output to the terminal signal. */
+  readonly outputTokensPerSecond: number | null
   readonly streaming: Streaming
 }
 

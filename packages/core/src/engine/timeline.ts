@@ -1,5 +1,6 @@
 import { ArgumentArrival } from './argument-arrival.ts'
 import { ArrivalLog } from './arrival.ts'
+import { OutputHistogram } from './arrival-spread.ts'
 import type { Streaming } from './arrival.ts'
 import { nextDeadline } from './deadlines.ts'
 import type { Deadline, Timeouts } from './deadlines.ts'
@@ -14,6 +15,7 @@ export class Timeline {
   readonly #timeouts: Timeouts
   readonly #arrival = new ArrivalLog()
   readonly #arguments = new ArgumentArrival()
+  readonly #outputs = new OutputHistogram()
   #start: number | undefined
   #headers: number | undefined
   #firstByte: number | undefined
@@ -21,9 +23,13 @@ export class Timeline {
   #firstEvent: number | undefined
   #lastEvent: number | undefined
   #firstOutput: number | undefined
+  #firstText: number | undefined
+  #firstToolName: number | undefined
+  #longestProgressGap: number | undefined
   #lastProgress: number | undefined
   #finish: number | undefined
   #terminal: number | undefined
+  #endOfBody: number | undefined
 
   constructor(timeouts: Timeouts) {
     this.#timeouts = timeouts
@@ -41,14 +47,14 @@ export class Timeline {
     if (atMs !== undefined) this.#headers = this.now = atMs
   }
 
-  /** Bytes arrived; after the end they change nothing but the clock. */
-  read(atMs: number | undefined, ended: boolean): void {
+  /** Bytes arrived, behind so many bytes and events; after the end they change nothing but the clock. */
+  read(atMs: number | undefined, ended: boolean, offset: number, event: number): void {
     if (atMs === undefined) return
     this.now = atMs
     if (ended) return
     this.#firstByte ??= atMs
     this.#lastByte = atMs
-    this.#arrival.read(atMs)
+    this.#arrival.read(atMs, offset, event)
   }
 
   event(): void {
@@ -57,20 +63,36 @@ export class Timeline {
     this.#lastEvent = this.now
   }
 
-  /** A step of progress; `output` when it was something to show. */
-  progress(output: boolean): void {
+  /** A step of progress: something to show, of so many bytes. */
+  progress(bytes: number): void {
     if (this.now === undefined) return
+    if (this.#lastProgress !== undefined) {
+      this.#longestProgressGap = Math.max(this.#longestProgressGap ?? 0, this.now - this.#lastProgress)
+    }
     this.#lastProgress = this.now
-    if (!output) return
     this.#firstOutput ??= this.now
     this.#arrival.output(this.now)
+    this.#outputs.add(this.now, bytes)
+  }
+
+  text(): void {
+    this.#firstText ??= this.now
+  }
+
+  toolName(): void {
+    this.#firstToolName ??= this.now
+  }
+
+  /** The transport said that the body is over. */
+  endOfBody(): void {
+    this.#endOfBody = this.now
   }
 
   /** Argument bytes of a call arrived; to be told before the progress that they are. */
   arguments(callId: string, bytes: number): void {
     if (this.now === undefined || bytes === 0) return
     const since = this.#lastProgress ?? this.#headers ?? this.#start ?? this.now
-    this.#arguments.piece(callId, bytes, this.now - since)
+    this.#arguments.piece(callId, bytes, this.now, this.now - since)
   }
 
   /** Only the terminal signal is awaited after this event, or not (a choice was opened after all). */
@@ -110,18 +132,44 @@ export class Timeline {
     return this.#arrival.judge(this.#start)
   }
 
-  report(): ReportTiming {
+  /** `outputTokens` where they are known. */
+  report(events: number, outputTokens?: number): ReportTiming {
+    const { longestGapMs = null, longestGapAt = null, gaps, reads } = this.#arrival
+    const late = this.#start === undefined ? undefined : this.#outputs.lateShare(this.#start)
     return {
       timeToConnectMs: null,
       timeToHeadersMs: this.#since(this.#headers),
       timeToFirstByteMs: this.#since(this.#firstByte),
       timeToFirstEventMs: this.#since(this.#firstEvent),
       timeToFirstOutputMs: this.#since(this.#firstOutput),
+      timeToFirstTextMs: this.#since(this.#firstText),
+      timeToFirstToolNameMs: this.#since(this.#firstToolName),
       timeToTerminalMs: this.#since(this.#terminal),
       timeToLastEventMs: this.#since(this.#lastEvent),
-      longestGapMs: this.#arrival.longestGapMs ?? null,
+      timeToLastByteMs: this.#since(this.#lastByte),
+      timeToEndOfBodyMs: this.#since(this.#endOfBody),
+      calls: this.#callTimes(),
+      longestGapMs,
+      longestGapAt,
+      longestProgressGapMs: this.#longestProgressGap ?? null,
+      gapP50Ms: gaps.quantile(0.5) ?? null,
+      gapP95Ms: gaps.quantile(0.95) ?? null,
+      eventsPerRead: reads === 0 ? null : events / reads,
+      burstRatio: late ?? null,
+      outputTokensPerSecond: this.#tokensPerSecond(outputTokens),
       streaming: this.streaming,
     }
+  }
+
+  #callTimes(): ReportTiming['calls'] {
+    if (this.#start === undefined) return []
+    return [...this.#arguments.lastPieces()].map(([callId, atMs]) => ({ callId, timeToLastArgumentMs: atMs - this.#start! }))
+  }
+
+  #tokensPerSecond(outputTokens: number | undefined): number | null {
+    if (outputTokens === undefined || this.#firstOutput === undefined || this.#terminal === undefined) return null
+    const spanMs = this.#terminal - this.#firstOutput
+    return spanMs > 0 ? (outputTokens * 1000) / spanMs : null
   }
 
   #since(instant: number | undefined): number | null {

@@ -284,13 +284,33 @@ describe('a body in the binary framing of AWS', () => {
     })
   })
 
-  test.each([
-    { cause: 'eof', code: 'protocol_conflict' },
-    { cause: 'reset', code: 'incomplete_stream' },
-  ] as const)('cut inside a message, then $cause → $code', ({ cause, code }) => {
-    const bytes = messages(text('hi'), finish('stop'))
-    const { end } = run(bytes.subarray(0, -5), cause)
-    expect(end).toMatchObject({ code, phase: 'framing' })
+  test.each(['eof', 'cut', 'reset'] as const)('cut inside a message, then %s: a cut', (cause) => {
+    const first = messages(text('hi'))
+    const { end, report } = run(join(first, messages(finish('stop'))).subarray(0, -5), cause)
+    expect(end).toMatchObject({
+      type: 'stream_error',
+      code: 'incomplete_stream',
+      phase: 'framing',
+      outcome: 'incomplete',
+      offset: first.length,
+      retryable: 'restart',
+    })
+    expect(report.choices[0]).toMatchObject({ text: 'hi', outcome: 'incomplete' })
+  })
+
+  test('every cut of a body is a cut or an end, never a contradiction', () => {
+    const bytes = messages(call(0, 'f', '{"a":"日"}'), finish('tool_calls'))
+    for (let length = 1; length < bytes.length; length++) {
+      const { report, events } = bodyOf(bytes.subarray(0, length), AWS)
+      expect([length, report.error?.code]).toEqual([length, 'incomplete_stream'])
+      expect(released(events)).toEqual([])
+    }
+  })
+
+  test('a wrong checksum and a cut behind it: the checksum counts, it came first', () => {
+    const bytes = join(messages(text('hi')), messages(finish('stop')))
+    bytes[20]! ^= 1
+    expect(run(bytes.subarray(0, -5), 'cut').end).toMatchObject({ code: 'protocol_conflict', offset: 0 })
   })
 
   test('an exception is an error of the provider', () => {

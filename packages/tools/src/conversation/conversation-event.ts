@@ -1,4 +1,4 @@
-import type { FaultCode, ReadyToolCall, StreamEvent } from 'streamfold'
+import type { FaultCode, ReadyToolCall, StreamEvent, StreamReport } from 'streamfold'
 import type { ToolResult } from '../executor/tool-result.ts'
 
 /** What happens in a conversation, for whoever shows or logs it. */
@@ -15,4 +15,10 @@ export type ConversationEvent =
       readonly message: string
     }
   | { readonly type: 'tools_started'; readonly turn: number; readonly calls: readonly ReadyToolCall[] }
-  | { readonly type: 'tool_results'; readonly turn: number; readonly results: readonly ToolResult[] }
+  | {
+      readonly type: 'tool_results'
+      readonly turn: number
+      readonly results: readonly ToolResult[]
+      /** Of the answer's stream, completed by these results. Absent where the answer was taken from the ledger. */
+      readonly report?: StreamReport
+    }

@@ -1,4 +1,4 @@
-import type { ReportError } from 'streamfold'
+import type { ReportError, StreamReport } from 'streamfold'
 import type { ToolResult } from '../executor/tool-result.ts'
 import { LedgerError } from '../ledger/ledger-error.ts'
 import { abortableWait } from './abortable-wait.ts'
@@ -15,11 +15,14 @@ import type { AnswerReading } from './read-answer.ts'
 import { encodeAnswer, storedAnswer } from './stored-answer.ts'
 import type { StoredAnswer } from './stored-answer.ts'
 import { resultsOf, toolMessages } from './tool-messages.ts'
+import { reportWithResults } from '../verdict/report-with-results.ts'
 
 /** An answer that is on the disk, and the turn it is of. */
 export interface AnsweredTurn {
   readonly turn: number
   readonly answer: StoredAnswer
+  /** Of its stream, where this process read it. */
+  readonly report?: StreamReport
 }
 
 type Stopped = { readonly state: 'stopped'; readonly reason: StopReason; readonly error?: ReportError }
@@ -78,7 +81,7 @@ export class Conversation {
   }
 
   /** Does what an answer asks for. Gives a result when the conversation ends with it. */
-  async #act({ turn, answer }: AnsweredTurn): Promise<ConversationResult | undefined> {
+  async #act({ turn, answer, report }: AnsweredTurn): Promise<ConversationResult | undefined> {
     const step = nextStep(answer)
     switch (step) {
       case 'final':
@@ -96,7 +99,12 @@ export class Conversation {
         this.#publish({ type: 'tools_started', turn, calls })
         const { state, results } = await executor.run({ choice: 0, calls }, { runId, turn, signal: this.#signal })
         const all = resultsOf(answer, results)
-        this.#publish({ type: 'tool_results', turn, results: all })
+        this.#publish({
+          type: 'tool_results',
+          turn,
+          results: all,
+          ...(report === undefined ? {} : { report: reportWithResults(report, [{ results: all }]) }),
+        })
         if (all.some(({ code }) => code === 'stale_attempt')) {
           return this.#result({ state: 'stopped', reason: 'superseded' })
         }
@@ -160,7 +168,8 @@ export class Conversation {
         this.#publish({ type: 'model_event', turn, attempt, event }),
       )
       const answer = storedAnswer(stream, reading)
-      if (reading.ended && !abort.signal.aborted && nextStep(answer) !== 'held') return { turn, answer }
+      if (reading.ended && !abort.signal.aborted && nextStep(answer) !== 'held')
+        return { turn, answer, report: reading.report }
       this.#spent = spend(this.#spent, answer.usage, 0)
       return this.#abandon(turn, attempt, errorOf(reading))
     } finally {
