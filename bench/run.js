@@ -5,7 +5,8 @@ import { parseArgs } from 'node:util'
 import { groups } from './targets/list.js'
 import { writePlot } from './plot.js'
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     targets: { type: 'boolean', default: false },
     only: { type: 'string' },
@@ -13,7 +14,8 @@ const { values } = parseArgs({
     plot: { type: 'string' },
   },
 })
-const only = values.only?.split(',')
+const named = [...(values.only?.split(',') ?? []), ...positionals]
+const only = named.length === 0 ? undefined : named
 const chosen = groups
   .map((group, index) => ({ ...group, index }))
   .filter(({ target }) => only === undefined || only.includes(target))
@@ -36,6 +38,10 @@ if (process.send !== undefined) {
     if (Array.isArray(measured) && !values.targets) table(measured)
     if (Array.isArray(measured)) plotted.push({ title: `${group.target} ${group.title}`, measured })
     for (const { what, value, op, target, unit } of group.checks(measured)) {
+      if (op === undefined) {
+        console.log(`         ${what}: ${figure(value)}${unit === 'x' ? 'x' : ` ${unit}`}`)
+        continue
+      }
       const ok = op === '<=' ? value <= target : value >= target
       if (!ok) missed.push(`${group.target} ${what}`)
       console.log(

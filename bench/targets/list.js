@@ -2,7 +2,12 @@ import { measureLimits, measurePeers } from './end-to-end.js'
 import { measureAsync, measureLive, measurePush, pushCells } from './framing.js'
 import { measureBackpressure, measureFlatHeap, measureHugeEvent, measurePartial, measureSnapshots } from './growth.js'
 import { measureConformance } from './conformance.js'
+import { measureRecording, measureReplay, measureVerify } from './recording.js'
+import { measureDelivery } from './delivery.js'
+import { measureHugeEventPeers, measureSlowReaders } from './memory-peers.js'
 import { measureSizes } from './size.js'
+import { measureTypeCheck } from './type-check.js'
+import { measureCall, measureClaims, measureCommits, measureValidation } from './tools.js'
 
 /**
  * Every group: what it measures, and what must hold. A check is `[what, figure, comparison, target]`.
@@ -16,6 +21,8 @@ const find = (measured, name) => {
   return one
 }
 const check = (what, value, op, target, unit = 'x') => ({ what, value, op, target, unit })
+/** A figure beside the targets, for comparison. */
+const note = (what, value, unit) => ({ what, value, unit })
 
 const limits = (target, wire, most) => ({
   target,
@@ -45,6 +52,50 @@ const peers = (wire, least) => ({
       check(`${wire}: faster than ${name}`, ratio(measured, name, 'streamfold'), '>=', target),
     ),
 })
+
+const validation = (kind) => ({
+  target: 'tools',
+  title: `schema validation, ${kind} arguments`,
+  run: (options) => measureValidation(kind, options),
+  checks: (measured) => [
+    check('of JSON.parse of the same text', ratio(measured, 'validation', 'JSON.parse'), '<=', 0.25),
+  ],
+})
+
+/** @param {string | undefined} address of a PostgreSQL; the embedded store where there is none */
+const ledger = (store, address, most) => [
+  {
+    target: 'tools',
+    title: `durable commits, ${store}`,
+    run: () => measureCommits(address),
+    checks: ({ sync, commit, eight, sixtyFour }) => [
+      check('one commit, of one sync', commit / sync, '<=', most.commit),
+      check('8 in flight, faster than one', eight, '>=', most.eight),
+      check('64 in flight, faster than one', sixtyFour, '>=', most.sixtyFour),
+    ],
+  },
+  {
+    target: 'tools',
+    title: `a recorded call, ${store}`,
+    run: () => measureCall(address),
+    checks: ({ perCall, callMs, gateMs }) => [
+      check('durable commits', perCall, '<=', 2, ''),
+      check('gate, ledger and executor, of a tool of one second', callMs / 10, '<=', 1, '%'),
+      check('the checks alone, of a call', gateMs / callMs, '<=', 0.5),
+    ],
+  },
+  {
+    target: 'tools',
+    title: `claims, ${store}`,
+    run: () => measureClaims(address),
+    checks: ({ gain, claimed, twice }) => [
+      check('in tens, faster than singly', gain, '>=', 3),
+      check('claimed', claimed, '>=', 600, 'rows'),
+      check('claimed twice', twice, '<=', 0, 'rows'),
+    ],
+  },
+]
+const { STREAMFOLD_BENCH_POSTGRES: postgres } = process.env
 
 export const groups = [
   {
@@ -141,6 +192,75 @@ export const groups = [
       check('of reader.read() + limit', ratio(measured, 'streamfold', 'reader.read()'), '<=', 1.1),
     ],
   },
+  ...[16384, 'event'].map((cut) => ({
+    target: 'delivery',
+    title: `three ways to get events, ${cut === 'event' ? 'one event per read' : '16 KiB reads'}`,
+    run: (options) => measureDelivery(cut, options),
+    checks: (measured) =>
+      ['batches()', 'event by event', 'TransformStream'].map((name) =>
+        note(`${name}: of reading and framing alone`, ratio(measured, name, 'reader.read()'), 'x'),
+      ),
+  })),
+  {
+    target: 'memory',
+    title: '100 MB read slowly, beside the peers',
+    run: measureSlowReaders,
+    checks: ([ours, ...peers]) => [
+      check('streamfold: held above the start', ours.peakMiB, '<=', 25, 'MiB'),
+      check('streamfold: source ahead', ours.aheadKB, '<=', 128, 'KiB'),
+      ...peers.flatMap(({ name, peakMiB, aheadKB, cpuMs }) => [
+        note(`${name}: held above the start`, peakMiB, 'MiB'),
+        note(`${name}: source ahead`, aheadKB, 'KiB'),
+        note(`${name}: CPU time of ours`, cpuMs / ours.cpuMs, 'x'),
+      ]),
+    ],
+  },
+  {
+    target: 'memory',
+    title: 'one event of 1 to 16 MB, beside the peer',
+    run: measureHugeEventPeers,
+    checks: (rows) =>
+      rows.map(({ name, costs }) => note(`${name}: 16 MB of 1 MB (16 is linear)`, costs[4] / costs[0], 'x')),
+  },
+  {
+    target: 'types',
+    title: 'type check of a program that imports it',
+    run: measureTypeCheck,
+    checks: (rows) => [
+      check("streamfold: of openai's time", rows[2].median / find(rows, 'openai').median, '<=', 1),
+      ...rows.map(({ name, median }) => note(`${name}: whole run of the compiler`, median, 'ms')),
+    ],
+  },
+  {
+    target: 'R1',
+    title: 'one read through the recording proxy, from the upstream to the client',
+    run: measureRecording,
+    checks: (measured) => {
+      const [direct, plain, recording] = measured.map(({ median }) => median)
+      return [
+        check('added per read while recording, of the same proxy', (recording - direct) / (plain - direct), '<=', 1.05),
+      ]
+    },
+  },
+  {
+    target: 'R2',
+    title: 'a replay of 10,000 reads without pauses',
+    run: measureReplay,
+    checks: (measured) => [
+      check(
+        'speed of node:http writing the same reads',
+        ratio(measured, 'node:http, a write', 'streamfold replay'),
+        '>=',
+        0.5,
+      ),
+    ],
+  },
+  {
+    target: 'R3',
+    title: 'verify, every cut of a folder of samples, in one thread',
+    run: measureVerify,
+    checks: (measured) => [check("of the engine's own time", ratio(measured, 'verify', 'the engine'), '<=', 1.5)],
+  },
   {
     target: 'size',
     title: 'bundle size, minified and gzipped',
@@ -150,4 +270,9 @@ export const groups = [
       check('engine + Chat Completions + client', sizes.core, '<=', 14, 'kB'),
     ],
   },
+  validation('flat'),
+  validation('nested'),
+  validation('choice'),
+  ...ledger('embedded', undefined, { commit: 2, eight: 3, sixtyFour: 5 }),
+  ...(postgres === undefined ? [] : ledger('PostgreSQL', postgres, { commit: 4, eight: 2, sixtyFour: 2 })),
 ]

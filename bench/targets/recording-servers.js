@@ -1,0 +1,51 @@
+// The servers that targets/recording.js measures, one per process: tells its parent the address.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import {
+  folderSinks,
+  parseTiming,
+  readRecordingFile,
+  startRecordingProxy,
+  startReplayServer,
+} from '../../packages/recording/dist/index.js'
+
+/** A recorder whose disk has failed: the proxy goes on, and nothing is recorded. */
+const deadSink = () => ({ pendingBytes: 0, failure: new Error('off'), write: () => {}, close: async () => {} })
+
+const starters = {
+  proxy: async (argument) => {
+    const { to, folder } = JSON.parse(argument)
+    return (await startRecordingProxy({ to, sink: folder === undefined ? deadSink : folderSinks(folder) })).url
+  },
+  replay: async (file) => {
+    const [recording] = await readRecordingFile(file)
+    const recordings = [{ name: 'bench', recording }]
+    return (await startReplayServer({ recordings, timing: parseTiming('none') })).url
+  },
+  bare: (file) => bare(file, true),
+  'bare-at-once': (file) => bare(file, false),
+}
+
+async function bare(file, turns) {
+  const [recording] = await readRecordingFile(file)
+  const reads = recording.reads.map(({ bytes }) => bytes)
+  const server = createServer((asked, response) => {
+    asked.resume()
+    asked.on('end', async () => {
+      response.socket.setNoDelay(true)
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const bytes of reads) {
+        if (!response.write(bytes)) await once(response, 'drain')
+        if (turns) await nextTurn()
+      }
+      response.end()
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return `http://127.0.0.1:${server.address().port}`
+}
+
+const [kind, argument] = process.argv.slice(2)
+process.send(await starters[kind](argument))
