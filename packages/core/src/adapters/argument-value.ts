@@ -1,4 +1,6 @@
 import { readStrict } from '../json/strict.ts'
+import type { StrictResult } from '../json/strict.ts'
+import type { ServerSentEvent } from '../sse/event.ts'
 import { isNothing } from './wire-value.ts'
 
 /** Arguments that came as a JSON value where the wire format sends values, not text. */
@@ -10,9 +12,8 @@ export interface ArgumentValue {
 
 /** Where a value stands, so that its own text can be looked at: parsing has already rounded and deduplicated what it holds. */
 export interface ValuePlace {
-  /** Text of the event. */
-  readonly data: string
-  /** JSON Pointer of the value in it. */
+  readonly event: ServerSentEvent
+  /** JSON Pointer of the value in its data. */
   readonly pointer: string
 }
 
@@ -35,13 +36,24 @@ export function argumentText(value: unknown, place: ValuePlace | undefined): Arg
 }
 
 /** Does the value at this place hold what parsing changes in silence? */
-export function isUnsafe({ data, pointer }: ValuePlace): boolean {
-  const read = readStrict(data)
+export function isUnsafe({ event, pointer }: ValuePlace): boolean {
+  const read = strictly(event)
   if (!read.ok) return true
   if (read.issueCount > read.issues.length) return true
   return read.issues.some(
     ({ path }) => path === pointer || path.startsWith(`${pointer}/`) || pointer.startsWith(`${path}/`),
   )
+}
+
+/** One event may hold many calls: its text is read once. */
+const reads = new WeakMap<ServerSentEvent, StrictResult>()
+
+function strictly(event: ServerSentEvent): StrictResult {
+  const known = reads.get(event)
+  if (known !== undefined) return known
+  const read = readStrict(event.data)
+  reads.set(event, read)
+  return read
 }
 
 export const UNSAFE =

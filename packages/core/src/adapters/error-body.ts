@@ -86,12 +86,27 @@ function faultOfRecord(error: Record<string, unknown>, whole: Record<string, unk
   return fault({
     status,
     message: message ?? textOf(error),
+    retryAfterMs: retryDelayOf(error['details']),
     provider: {
       ...(code !== undefined && { code }),
       ...(type !== undefined && { type }),
       message: message ?? textOf(error),
     },
   })
+}
+
+/**
+ * How long Google asks to wait: `google.rpc.RetryInfo` among the details of a `google.rpc.Status`, a protobuf duration in its JSON form
+ * (`"34.074824224s"`), in milliseconds rounded up.
+ */
+function retryDelayOf(details: unknown): number | undefined {
+  if (!Array.isArray(details)) return undefined
+  const info: unknown = details.find(
+    (detail) => isRecord(detail) && scalar(detail['@type'])?.endsWith('google.rpc.RetryInfo') === true,
+  )
+  const text = isRecord(info) ? scalar(info['retryDelay']) : undefined
+  const seconds = /^(\d{1,12}(?:\.\d{1,9})?)s$/.exec(text ?? '')?.[1]
+  return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1000)
 }
 
 function faultOfString(message: string, whole: Record<string, unknown>): StreamFault {
@@ -110,8 +125,13 @@ function faultOfString(message: string, whole: Record<string, unknown>): StreamF
   })
 }
 
-function fault(from: { status?: number | undefined; message: string; provider?: ProviderError }): StreamFault {
-  const { status } = from
+function fault(from: {
+  status?: number | undefined
+  message: string
+  retryAfterMs?: number | undefined
+  provider?: ProviderError
+}): StreamFault {
+  const { status, retryAfterMs } = from
   const code: FaultCode = status === 429 ? 'rate_limited' : 'upstream_error'
   const retryable = retryableOfStatus(status)
   const next =
@@ -126,6 +146,7 @@ function fault(from: { status?: number | undefined; message: string; provider?: 
     message: `the provider reported an error${status === undefined ? '' : ` (${status})`}: ${clip(from.message, 300)}; ${next}`,
     retryable,
     ...(status !== undefined && { status }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
     provider: from.provider ?? { message: clip(from.message, 2000) },
   }
 }

@@ -11,6 +11,8 @@ import type { WholeCalls, WireCall, WrittenCall } from './whole-calls.ts'
 export class KeyedCalls {
   readonly #calls: WholeCalls
   readonly #byKey = new Map<BlockKey, WrittenCall>()
+  /** Opened behind a finish reason, which did not speak of them: their own end does not close them. */
+  readonly #late = new Set<WrittenCall>()
 
   constructor(calls: WholeCalls) {
     this.#calls = calls
@@ -20,12 +22,14 @@ export class KeyedCalls {
   start(key: BlockKey | undefined, call: WireCall, out: AdapterOutput): boolean {
     const known = key === undefined ? undefined : this.#byKey.get(key)
     if (known !== undefined && !known.ended) {
-      if (known.name === call.name && known.providerCallId === call.id) return true
+      const sameOwner = known.providerExecuted === (call.providerExecuted === true)
+      if (known.name === call.name && known.providerCallId === call.id && sameOwner) return true
       known.conflict(`key ${quote(key)} was given to another call before this one was closed`, out)
     } else if (known !== undefined) out.note('index_reused')
     const written = this.#calls.open(call, out)
     if (written === undefined) return false
     if (known !== undefined && !known.ended) written.conflict(`key ${quote(key)} is that of an open call`, out)
+    if (this.#calls.finished) this.#late.add(written)
     this.#byKey.set(key ?? `unkeyed ${this.#calls.written.length}`, written)
     if (key === undefined) out.note('missing_index')
     return true
@@ -41,7 +45,9 @@ export class KeyedCalls {
   /** The wire closed the call under this key. False when there is none. */
   end(key: BlockKey | undefined, out: AdapterOutput): boolean {
     if (key !== undefined && !this.#byKey.has(key)) return false
-    this.#find(key, 'the end', out)?.end(out)
+    const call = this.#find(key, 'the end', out)
+    if (call === undefined || !this.#late.has(call)) call?.end(out)
+    else call.flush(out)
     return true
   }
 

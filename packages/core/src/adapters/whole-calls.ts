@@ -103,6 +103,11 @@ export class WholeCalls {
     return this.written.some(({ providerExecuted }) => !providerExecuted)
   }
 
+  /** The choice has a finish reason. */
+  get finished(): boolean {
+    return this.#blocks.finish !== undefined
+  }
+
   /** Opens a call. Undefined when there are too many; the fault is then given out. */
   open(call: WireCall, out: AdapterOutput): WrittenCall | undefined {
     const ordinal = this.written.length

@@ -15,6 +15,11 @@ export function identity(value: unknown): string | undefined {
   return value.trim() === '' ? undefined : value
 }
 
+/** A name is text: a number or a value in its place says nothing. */
+export function nameText(value: unknown): string | undefined {
+  return typeof value === 'string' ? identity(value) : undefined
+}
+
 /** A counter of usage; anything but a finite number says nothing. */
 export function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined

@@ -111,7 +111,12 @@ class MessageFramer implements AwsEventStreamParser {
     const headers = readHeaders(bytes, PRELUDE_BYTES, headersEnd, this.#text)
     this.#text.replaced = false
     const payload = this.#text.decode(bytes.subarray(headersEnd, total - 4))
-    const failed = headers.get(':message-type') === 'exception' || headers.get(':message-type') === 'error'
+    const kind = headers.get(':message-type')
+    // Frames that carry a fault name it, also where their type got lost.
+    const failed =
+      kind === 'exception' ||
+      kind === 'error' ||
+      (kind !== 'event' && (headers.has(':exception-type') || headers.has(':error-code')))
     const name = failed ? 'error' : headers.get(':event-type')
     const data = failed ? errorData(payload, headers) : unwrap(payload, this.#text)
     const event: ServerSentEvent = { data, offset: this.#offset, endOffset: this.#offset + total }
@@ -170,11 +175,13 @@ function unwrap(payload: string, text: LossyDecoder): string {
     return payload
   }
   const wrapped = typeof value === 'object' && value !== null ? (value as { bytes?: unknown }).bytes : undefined
-  if (typeof wrapped !== 'string') return payload
+  if (wrapped === undefined) return payload
+  // What is no base64 goes on as it is: the model's event was lost, and a reader of JSON has to stumble over it.
+  if (typeof wrapped !== 'string') return 'bytes of an event that are no text'
   try {
     return text.decode(Uint8Array.from(atob(wrapped), (char) => char.charCodeAt(0)))
   } catch {
-    return payload
+    return `bytes of an event that are no base64: ${wrapped}`
   }
 }
 

@@ -1,5 +1,5 @@
 import { createUtf8State, decodeEnd, decodeRead } from '../sse/decode.ts'
-import type { DecodedRead, Utf8State } from '../sse/decode.ts'
+import type { Utf8State } from '../sse/decode.ts'
 import type { ServerSentEvent } from '../sse/event.ts'
 
 export interface JsonArrayParserOptions {
@@ -89,11 +89,11 @@ class ElementFramer implements JsonArrayParser {
         return events
       }
       if (ends === false) continue
-      this.#take(decodeRead(this.#utf8, bytes.subarray(from, beyond)))
+      decodeRead(this.#utf8, bytes.subarray(from, beyond), this.#take)
       this.#emit(events, base + beyond, false)
       if (ends === 'before') at--
     }
-    if (this.#start !== undefined) this.#take(decodeRead(this.#utf8, bytes.subarray(from)))
+    if (this.#start !== undefined) decodeRead(this.#utf8, bytes.subarray(from), this.#take)
     this.#offset = base + bytes.length
     return events
   }
@@ -135,13 +135,13 @@ class ElementFramer implements JsonArrayParser {
     }
   }
 
-  #take({ text, replaced }: DecodedRead): void {
+  readonly #take = (_: Utf8State, text: string, _bytes: Uint8Array, replaced: boolean): void => {
     this.#text += text
-    if (replaced !== undefined) this.#replaced = true
+    if (replaced) this.#replaced = true
   }
 
   #emit(events: ServerSentEvent[], endOffset: number, incomplete: boolean): void {
-    this.#take(decodeEnd(this.#utf8))
+    decodeEnd(this.#utf8, this.#take)
     const event: ServerSentEvent = { data: this.#text.trim(), offset: this.#start!, endOffset }
     if (incomplete) event.incomplete = true
     if (this.#replaced) event.invalidUtf8 = true

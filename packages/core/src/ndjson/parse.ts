@@ -1,7 +1,7 @@
 import { createWholenessScanner } from '../json/wholeness.ts'
 import type { WholenessScanner } from '../json/wholeness.ts'
 import { createUtf8State, decodeEnd, decodeRead } from '../sse/decode.ts'
-import type { DecodedRead, Utf8State } from '../sse/decode.ts'
+import type { Utf8State } from '../sse/decode.ts'
 import type { ServerSentEvent } from '../sse/event.ts'
 
 export interface JsonLinesParserOptions {
@@ -64,7 +64,7 @@ class LineFramer implements JsonLinesParser {
         this.#text = ''
         break
       }
-      this.#take(decodeRead(this.#utf8, bytes.subarray(from, to)))
+      decodeRead(this.#utf8, bytes.subarray(from, to), this.#take)
       this.#offset += to - from
       from = to
       if (newline >= 0) this.#line(events)
@@ -73,7 +73,7 @@ class LineFramer implements JsonLinesParser {
   }
 
   end(): readonly ServerSentEvent[] {
-    this.#take(decodeEnd(this.#utf8))
+    decodeEnd(this.#utf8, this.#take)
     const events: ServerSentEvent[] = []
     if (this.overflow !== undefined || this.#text.trim() === '') return events
     // The end of the body ends a number as white space would.
@@ -82,11 +82,11 @@ class LineFramer implements JsonLinesParser {
     return events
   }
 
-  #take({ text, replaced }: DecodedRead): void {
+  readonly #take = (_: Utf8State, text: string, _bytes: Uint8Array, replaced: boolean): void => {
     if (text === '') return
     this.#text += text
     this.#scanner.push(text)
-    if (replaced !== undefined) this.#replaced = true
+    if (replaced) this.#replaced = true
   }
 
   /** A line has ended. */

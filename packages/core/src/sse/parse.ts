@@ -15,15 +15,18 @@
  * It is fast because a read is decoded as a whole and then only searched natively: one `indexOf` per line, a few
  * `charCodeAt` to recognise a `data` line and the blank line after it. Of a cut line only the new part is searched.
  * Byte offsets are free where text and bytes have the same length; elsewhere they are worked out only for who needs them.
+ *
+ * Because no cut changes anything, the rare cases are cuts as well: a read is cut where the open block reaches its limit, and
+ * a sequence that is not UTF-8 is a text of its own. The loop over lines knows neither.
  */
-import { addData, closeBlock, createBlockState, deliver, forgetBlock, takeField } from './block.ts'
+import { addData, closeBlock, deliver, eventOf, rare, resetBlock, takeField } from './block.ts'
 import type { BlockState } from './block.ts'
-import { createUtf8State, decodeEnd, decodeRead, decodeWhole, utf8Bytes } from './decode.ts'
-import type { DecodedRead, ReplacedSequences, Utf8State } from './decode.ts'
+import { decodeEnd, decodeRead, NO_BYTES, peekText } from './decode.ts'
+import type { Utf8State } from './decode.ts'
 import { detachSmall } from './detach.ts'
 import type { ServerSentEvent } from './event.ts'
-import type { EventStreamOverflow, EventStreamParser, EventStreamParserOptions } from './parser.ts'
-import { appendText, createTextBuilder, isEmptyText, takeText } from './text-builder.ts'
+import type { EventStreamParser, EventStreamParserOptions } from './parser.ts'
+import { appendText, textOf } from './text-builder.ts'
 import type { TextBuilder } from './text-builder.ts'
 
 export type {
@@ -42,11 +45,12 @@ const LARGEST_EVENT_BYTES = 256 * 1024 * 1024 - 64
 /** A larger read is taken in pieces: its text might be larger than any string, and always larger than need be. */
 const LARGEST_READ_BYTES = 1024 * 1024
 
+const UTF8: TextEncoder = /* @__PURE__ */ new TextEncoder()
 const LF = 0x0a
 const CR = 0x0d
 const SPACE = 0x20
 /** What `indexOf` did not find is to the right of everything. */
-const NOWHERE: number = Number.MAX_SAFE_INTEGER
+const NOWHERE: number = -1 >>> 0
 
 /**
  * Where a parser stands between two reads.
@@ -54,21 +58,13 @@ const NOWHERE: number = Number.MAX_SAFE_INTEGER
  * A record and plain functions over it, not closures or a class: engines drop the code they have optimised for closures,
  * and for the hidden shapes of class fields, when the last of them is collected. The next stream would start cold.
  */
-interface ParserState {
+interface ParserState extends Utf8State, BlockState {
   readonly limit: number
-  readonly utf8: Utf8State
-  readonly block: BlockState
-  /** The line that the last read cut. */
-  readonly cutLine: TextBuilder
-  cutLineReplaced: boolean
-  /** The last read ended with a CR that ended a line: an LF that comes next belongs to it. */
+  /** The line that the last text cut. */
+  cutLine: TextBuilder | undefined
+  /** The last text ended with a CR that ended a line: an LF that comes next belongs to it. */
   afterCr: boolean
   ended: boolean
-  overflow: EventStreamOverflow | undefined
-  bytes: number
-  events: number
-  invalidCount: number
-  firstInvalid: number
 }
 
 /** Makes a parser for one body. Throws `TypeError` where `maxEventBytes` lets no event through, or is not a number. */
@@ -77,99 +73,93 @@ export function createEventStreamParser(options: EventStreamParserOptions = {}):
   if (!(maxEventBytes >= SMALLEST_EVENT_BYTES)) {
     throw new TypeError(`maxEventBytes must be at least ${SMALLEST_EVENT_BYTES}, got ${maxEventBytes}`)
   }
-  const block = createBlockState(options.offsets === true, options.unknownFields === 'deliver')
+  // Spelled out: a record that is made with a spread takes V8 almost twice as long to work on.
   const state: ParserState = {
-    limit: Math.min(maxEventBytes, LARGEST_EVENT_BYTES),
-    utf8: createUtf8State(),
-    block,
-    cutLine: createTextBuilder(),
-    cutLineReplaced: false,
+    held: NO_BYTES,
+    offset: 0,
+    lastWasAscii: true,
+    limit: Math.floor(Math.min(maxEventBytes, LARGEST_EVENT_BYTES)),
+    offsets: options.offsets === true,
+    deliverFields: options.unknownFields === 'deliver',
+    counts: { bytes: 0, events: 0, comments: 0, unknownFields: 0 },
+    start: -1,
+    data: undefined,
+    eventType: '',
+    rare: undefined,
+    id: undefined,
+    knownType: '',
+    delivered: undefined,
+    cutLine: undefined,
     afterCr: false,
     ended: false,
-    overflow: undefined,
-    bytes: 0,
-    events: 0,
-    invalidCount: 0,
-    firstInvalid: -1,
-  }
-  return {
-    push: (bytes) => push(state, bytes),
-    end: () => end(state, options.onEnd === 'flush'),
-    get lastEventId() {
-      return block.lastEventId
-    },
-    get retry() {
-      return block.retry < 0 ? undefined : block.retry
-    },
-    get counts() {
-      const { bytes, events } = state
-      const { comments, unknownFields } = block
-      return { bytes, events, comments, unknownFields }
-    },
-    get overflow() {
-      return state.overflow
-    },
-    get invalidUtf8() {
-      const { invalidCount: count, firstInvalid: firstOffset } = state
-      return count === 0 ? undefined : { count, firstOffset }
-    },
-    get firstUnknownField() {
-      return block.firstUnknownField
+    parser: {
+      push: (bytes) => push(state, bytes),
+      end: () => end(state, options.onEnd === 'flush'),
+      get counts() {
+        return { ...state.counts }
+      },
+      lastEventId: undefined,
+      retry: undefined,
+      overflow: undefined,
+      invalidUtf8: undefined,
+      firstUnknownField: undefined,
     },
   }
+  return state.parser
 }
 
 function push(state: ParserState, bytes: Uint8Array): readonly ServerSentEvent[] {
+  const { parser, limit } = state
+  const { length } = bytes
   if (state.ended) return []
-  state.bytes += bytes.length
-  if (!state.block.open && bytes[bytes.length - 1] === LF) {
-    const live = liveEvent(state, bytes)
-    if (live !== undefined) return [live]
-  }
-  if (bytes.length <= LARGEST_READ_BYTES) takeRead(state, bytes)
-  else {
-    for (let at = 0; at < bytes.length; at += LARGEST_READ_BYTES) {
-      takeRead(state, bytes.subarray(at, at + LARGEST_READ_BYTES))
+  state.counts.bytes += length
+  if (parser.overflow !== undefined) return []
+  const live = liveEvent(state, bytes)
+  if (live !== undefined) return [live]
+  for (let at = 0; at < length;) {
+    const { start, offset, held } = state
+    // Where a block has not begun yet, it can begin with what is held.
+    const room = start < 0 ? limit - held.length : start + limit - offset - held.length
+    const size = room > 0 ? Math.min(room, LARGEST_READ_BYTES) : isBlankLine(state, bytes[at]!) ? 1 : 0
+    if (size === 0) {
+      // The open block is too large: nothing of it is kept, and nothing more is taken. The byte counts no more, but it may show that
+      // what is held was not UTF-8.
+      decodeRead(state, bytes.subarray(at, at + 1), (_state, _text, _bytes, replaced) => {
+        if (replaced && state.offset === offset && held.length > 0) noteReplaced(state)
+      })
+      parser.overflow = { offset: start, limit }
+      forget(state)
+      break
     }
+    decodeRead(state, at > 0 || size < length ? bytes.subarray(at, at + size) : bytes, takeLines)
+    at += size
   }
   return takeEvents(state)
 }
 
 function end(state: ParserState, flush: boolean): readonly ServerSentEvent[] {
+  const { parser } = state
   if (state.ended) return []
   state.ended = true
-  if (state.overflow !== undefined) return []
-  const { block, cutLine, utf8 } = state
-  const read = decodeEnd(utf8)
-  if (read.replaced !== undefined) noteReplaced(state, read, read.replaced)
-  if (flush) {
-    const { lastEventId, retry } = block
-    takeLines(state, read)
-    if (!isEmptyText(cutLine)) takeField(block, takeText(cutLine), state.cutLineReplaced)
-    closeBlock(block, utf8.offset, true)
-    block.lastEventId = lastEventId
-    block.retry = retry
+  if (parser.overflow !== undefined) return []
+  decodeEnd(state, takeLines)
+  const { lastEventId, retry } = parser
+  if (flush && state.start >= 0) {
+    const { cutLine } = state
+    if (cutLine !== undefined) takeField(state, textOf(cutLine), cutLine.replaced)
+    rare(state).incomplete = true
+    closeBlock(state, state.offset)
   }
+  parser.lastEventId = lastEventId
+  parser.retry = retry
   forget(state)
   return takeEvents(state)
 }
 
 function takeEvents(state: ParserState): readonly ServerSentEvent[] {
-  const { delivered } = state.block
-  if (delivered === undefined) return []
-  state.block.delivered = undefined
-  state.events += delivered.length
+  const { delivered = [] } = state
+  state.delivered = undefined
   return delivered
-}
-
-function takeRead(state: ParserState, bytes: Uint8Array): void {
-  if (bytes.length === 0 || state.overflow !== undefined) return
-  const { block, utf8 } = state
-  const read = decodeRead(utf8, bytes)
-  takeLines(state, read)
-  // The bytes of a cut character count already. Where they begin a block they are too few to matter.
-  if (block.open && utf8.offset + utf8.held.length - block.offset > state.limit) refuse(state)
-  if (read.replaced !== undefined) noteReplaced(state, read, read.replaced)
 }
 
 /**
@@ -177,164 +167,117 @@ function takeRead(state: ParserState, bytes: Uint8Array): void {
  * is left over, so none of the bookkeeping for cuts is due. Undefined when it is anything else; the read is then not taken.
  */
 function liveEvent(state: ParserState, bytes: Uint8Array): ServerSentEvent | undefined {
-  const { block, utf8 } = state
-  const length = bytes.length
-  if (
-    bytes[length - 2] !== LF ||
-    bytes[0] !== 0x64 ||
-    bytes[4] !== 0x3a ||
-    length > state.limit ||
-    state.afterCr ||
-    state.overflow !== undefined
-  ) {
-    return undefined
-  }
-  const text = decodeWhole(utf8, bytes)
+  const { offset } = state
+  const { length } = bytes
+  if (state.start >= 0 || length > state.limit || bytes[0] !== 0x64 || bytes[length - 1] !== LF) return undefined
+  const text = peekText(state, bytes)
   if (text === undefined) return undefined
   const lineEnd = text.length - 2
-  if (text.indexOf('\n') !== lineEnd || text.indexOf('\r') >= 0) return undefined
   const data = dataValue(text, 0, lineEnd)
-  if (data === undefined) return undefined
-  const { offset } = utf8
-  utf8.offset = offset + length
-  state.events++
+  if (data === undefined || text.indexOf('\n') !== lineEnd || text.indexOf('\r') >= 0) return undefined
+  state.offset = offset + length
   // The blank line is not part of the block.
-  const event: ServerSentEvent = block.offsets ? { data, offset, endOffset: utf8.offset - 1 } : { data }
-  if (block.idBuffer !== undefined) event.id = block.idBuffer
-  return event
+  return eventOf(state, data, offset, offset + length - 1)
 }
 
-/** The open block is too large: nothing of it is kept, and nothing more is taken. */
-function refuse(state: ParserState): void {
-  state.overflow = { offset: state.block.offset, limit: state.limit }
-  forget(state)
+/** Whether this byte closes the open block, and is no part of it. */
+function isBlankLine(state: ParserState, byte: number): boolean {
+  return (byte === CR || (byte === LF && !state.afterCr)) && state.held.length === 0 && state.cutLine === undefined
 }
 
+/** Drops the open block, and all that came with it. */
 function forget(state: ParserState): void {
-  takeText(state.cutLine)
-  forgetBlock(state.block)
+  state.cutLine = undefined
+  state.knownType = ''
+  state.id = state.parser.lastEventId
+  resetBlock(state)
 }
 
-/** Counts the sequences that were over before the byte that broke the limit: of later ones a read may not have all. */
-function noteReplaced(state: ParserState, read: DecodedRead, replaced: ReplacedSequences): void {
-  const { overflow } = state
-  const known = overflow === undefined ? NOWHERE : overflow.offset + overflow.limit
-  for (const sequenceEnd of replaced.ends) {
-    if (read.offset + sequenceEnd > known) return
-    if (state.invalidCount++ === 0) state.firstInvalid = read.offset + replaced.firstStart
-  }
+/** Counts a sequence that was not UTF-8: the bytes from `state.offset` on. */
+function noteReplaced({ parser, offset }: ParserState): void {
+  const { invalidUtf8 } = parser
+  parser.invalidUtf8 = { count: (invalidUtf8?.count ?? 0) + 1, firstOffset: invalidUtf8?.firstOffset ?? offset }
 }
 
-function takeLines(state: ParserState, read: DecodedRead): void {
-  const { block, cutLine, limit } = state
-  const { text, bytes, replaced } = read
-  const length = text.length
-  // One code unit per byte; a byte that is not UTF-8 has one too.
+function takeLines(state: ParserState, text: string, bytes: Uint8Array, replaced: boolean): void {
+  const { length } = text
+  const { offset } = state
   const aligned = length === bytes.length
-  // Otherwise no block that is open or begins in this read can reach the limit in it.
-  const nearLimit = read.offset + bytes.length - (block.open ? block.offset : read.offset) > limit
-  const findBytes = !aligned && (block.offsets || nearLimit || replaced !== undefined)
+  const findBytes = !aligned && state.offsets
   /** Where a line starts in the body is its position in the text plus this; unless `aligned` or `findBytes`, a guess. */
-  let shift = read.offset
+  let shift = offset
   let position = 0
   /** Position of the open block, if it began in this text. */
   let openedAt = 0
-  let replacedSeen = 0
-
-  if (state.afterCr && length > 0) {
-    state.afterCr = false
-    if (text.charCodeAt(0) === LF) {
-      if (block.open && shift >= block.offset + limit) return refuse(state)
-      position = 1
-    }
-  }
-
-  let resumed = !isEmptyText(cutLine)
   let lf = -1
-  let cr = find(text, '\r', position)
+  let cr = -1
+
+  if (length > 0) {
+    if (state.afterCr && text.charCodeAt(0) === LF) position = 1
+    state.afterCr = false
+  }
   while (position < length) {
-    if (!resumed) {
-      const first = text.charCodeAt(position)
-      if (first === LF || first === CR) {
-        // The LF of a blank CRLF finds no block any more.
-        if (block.open) closeBlock(block, position + shift)
-        position++
-        continue
-      }
+    const first = text.charCodeAt(position)
+    if (state.cutLine === undefined && (first === LF || first === CR)) {
+      // The LF of a blank CRLF finds no block any more.
+      if (state.start >= 0) closeBlock(state, position + shift)
+      position++
+      continue
+    }
+    if (state.start < 0) {
+      state.start = position + shift
+      openedAt = position
     }
 
-    if (lf < position) lf = find(text, '\n', position)
-    if (cr < position) cr = find(text, '\r', position)
+    if (lf < position) lf = text.indexOf('\n', position) >>> 0
+    if (cr < position) cr = text.indexOf('\r', position) >>> 0
     const lineEnd = lf < cr ? lf : cr
-    if (lineEnd === NOWHERE) break
+    if (lineEnd === NOWHERE) {
+      if (replaced) noteReplaced(state)
+      state.cutLine = appendText(state.cutLine, detachSmall(text.slice(position), length), replaced)
+      break
+    }
     let next = lineEnd + 1
     if (lineEnd === cr) {
       if (next === lf) next++
       else if (next === length) state.afterCr = true
     }
-
-    if (!block.open) {
-      block.open = true
-      block.offset = position + shift
-      openedAt = position
-    }
+    // A character takes at least a byte, so the line end is no further to the left than in the text.
     if (findBytes) {
-      // A character takes at least a byte, so the line end is no further to the left than in the text.
       const byte = text.charCodeAt(lineEnd)
-      let at = lineEnd + shift - read.offset
+      let at = lineEnd + shift - offset
       while (bytes[at] !== byte) at++
-      shift = read.offset + at - lineEnd
+      shift = offset + at - lineEnd
     }
-    if (nearLimit && lineEnd + shift >= block.offset + limit) return refuse(state)
-    // Only the LF of a CRLF can be too much now. The line itself is taken even so, as it is when a cut parts the two.
-    const endFits = !nearLimit || next - 1 + shift < block.offset + limit
 
-    let lineReplaced = false
-    if (replaced !== undefined) {
-      const before = replacedSeen
-      while (replacedSeen < replaced.at.length && replaced.at[replacedSeen]! < lineEnd) replacedSeen++
-      lineReplaced = replacedSeen > before
-    }
-    let source = text
+    let line = text
     let from = position
     let to = lineEnd
-    if (resumed) {
-      resumed = false
-      appendText(cutLine, text.slice(position, lineEnd))
-      source = takeText(cutLine)
+    let lineReplaced = false
+    if (state.cutLine !== undefined) {
+      const whole = appendText(state.cutLine, text.slice(position, lineEnd), false)
+      state.cutLine = undefined
+      line = textOf(whole)
       from = 0
-      to = source.length
-      lineReplaced ||= state.cutLineReplaced
-      state.cutLineReplaced = false
+      to = line.length
+      lineReplaced = whole.replaced
     }
 
-    const value = dataValue(source, from, to)
+    const value = dataValue(line, from, to)
     const following = next < length ? text.charCodeAt(next) : 0
     if (value === undefined) {
-      takeField(block, source.slice(from, to), lineReplaced)
-    } else if ((following === LF || following === CR) && !block.hasData && endFits) {
+      takeField(state, line.slice(from, to), lineReplaced)
+    } else if ((following === LF || following === CR) && state.data === undefined) {
       // Nearly every event of a model's stream comes this way: its only data line, then the blank line.
-      if (lineReplaced) block.replaced = true
-      deliver(block, value, next + shift)
+      deliver(state, value, next + shift, lineReplaced)
       next++
     } else {
-      addData(block, detachSmall(value, source.length), lineReplaced)
+      addData(state, detachSmall(value, line.length), lineReplaced)
     }
-    if (!endFits) return refuse(state)
     position = next
   }
-
-  if (position < length) {
-    if (!block.open) {
-      block.open = true
-      block.offset = position + shift
-      openedAt = position
-    }
-    appendText(cutLine, detachSmall(text.slice(position), length))
-    if (replaced !== undefined && replacedSeen < replaced.at.length) state.cutLineReplaced = true
-  }
-  if (block.open && openedAt > 0 && !aligned && !findBytes) {
-    block.offset = read.offset + bytes.length - utf8Bytes(text, openedAt)
+  if (state.start >= 0 && openedAt > 0 && !aligned && !findBytes) {
+    state.start = offset + bytes.length - UTF8.encode(text.slice(openedAt)).length
   }
 }
 
@@ -352,9 +295,4 @@ function dataValue(text: string, from: number, to: number): string | undefined {
     return undefined
   }
   return text.slice(text.charCodeAt(start) === SPACE ? start + 1 : start, to)
-}
-
-function find(text: string, character: string, position: number): number {
-  const index = text.indexOf(character, position)
-  return index < 0 ? NOWHERE : index
 }

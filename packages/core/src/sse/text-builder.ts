@@ -13,31 +13,24 @@ const BATCH_CHARS = 4096
 export interface TextBuilder {
   text: string
   batch: string
+  /** One of the pieces holds U+FFFD for bytes that were not UTF-8. */
+  replaced: boolean
 }
 
-export function createTextBuilder(): TextBuilder {
-  return { text: '', batch: '' }
-}
-
-export function isEmptyText(builder: TextBuilder): boolean {
-  // A batch that is full moves over to `text`, so both have to be looked at.
-  return builder.batch === '' && builder.text === ''
-}
-
-export function appendText(builder: TextBuilder, piece: string): void {
-  const batch = builder.batch + piece
+/** Adds a piece to a text, or begins one with it. */
+export function appendText(builder: TextBuilder | undefined, piece: string, replaced: boolean): TextBuilder {
+  const whole = builder ?? { text: '', batch: '', replaced: false }
+  const batch = whole.batch + piece
+  if (replaced) whole.replaced = true
   if (batch.length < BATCH_CHARS) {
-    builder.batch = batch
+    whole.batch = batch
   } else {
-    builder.text += builder.batch === '' ? piece : detach(batch)
-    builder.batch = ''
+    whole.text += whole.batch === '' ? piece : detach(batch)
+    whole.batch = ''
   }
+  return whole
 }
 
-/** The whole text; the builder is empty afterwards. */
-export function takeText(builder: TextBuilder): string {
-  const text = builder.text + builder.batch
-  builder.text = ''
-  builder.batch = ''
-  return text
+export function textOf({ text, batch }: TextBuilder): string {
+  return text + batch
 }

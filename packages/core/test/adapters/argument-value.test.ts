@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { argumentText, isUnsafe, UNSAFE } from '../../src/adapters/argument-value.ts'
 
-const place = (value: string): { data: string; pointer: string } => ({
-  data: `{"p":0.10000000000000000555,"calls":[{"args":${value},"argsBefore":9007199254740993}]}`,
+const place = (value: string): { event: { data: string }; pointer: string } => ({
+  event: { data: `{"p":0.10000000000000000555,"calls":[{"args":${value},"argsBefore":9007199254740993}]}` },
   pointer: '/calls/0/args',
 })
 
@@ -39,12 +39,16 @@ test.each([
 })
 
 test('a key that is there twice on the way to the value is unsafe too', () => {
-  expect(isUnsafe({ data: '{"calls":[{"args":{}}],"calls":[{"args":{}}]}', pointer: '/calls/0/args' })).toBe(true)
-  expect(isUnsafe({ data: '{"x":{"a":1,"a":2},"calls":[{"args":{}}]}', pointer: '/calls/0/args' })).toBe(false)
+  expect(isUnsafe({ event: { data: '{"calls":[{"args":{}}],"calls":[{"args":{}}]}' }, pointer: '/calls/0/args' })).toBe(
+    true,
+  )
+  expect(isUnsafe({ event: { data: '{"x":{"a":1,"a":2},"calls":[{"args":{}}]}' }, pointer: '/calls/0/args' })).toBe(
+    false,
+  )
 })
 
 test('what can not be looked through is unsafe: no JSON, more findings than are listed', () => {
-  expect(isUnsafe({ data: '{"a":1}\n{"a":2}', pointer: '/a' })).toBe(true)
+  expect(isUnsafe({ event: { data: '{"a":1}\n{"a":2}' }, pointer: '/a' })).toBe(true)
   const many = Array.from({ length: 20 }, () => '9007199254740993').join(',')
-  expect(isUnsafe({ data: `{"x":[${many}],"a":1}`, pointer: '/a' })).toBe(true)
+  expect(isUnsafe({ event: { data: `{"x":[${many}],"a":1}` }, pointer: '/a' })).toBe(true)
 })

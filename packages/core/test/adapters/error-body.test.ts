@@ -273,6 +273,13 @@ describe('faultOfPlainText', () => {
   })
 })
 
+test('how long Google asks to wait is kept, in a stream too', () => {
+  const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '7.5s' }]
+  const error = { code: 429, message: 'quota', status: 'RESOURCE_EXHAUSTED', details }
+  expect(faultOfPayload({ error })).toMatchObject({ code: 'rate_limited', status: 429, retryAfterMs: 7500 })
+  expect(faultOfPayload({ error: { ...error, details: {} } })).not.toHaveProperty('retryAfterMs')
+})
+
 test.each([
   { html: '<title>a</title>', title: 'a' },
   { html: '<html><head>\n<TITLE data-x="1"> a b \n</TITLE>', title: 'a b' },

@@ -56,13 +56,19 @@ describe('messages', () => {
   })
 
   test.each([
-    { name: 'bytes that are no base64', payload: '{"bytes":"***"}' },
-    { name: 'bytes that are no text', payload: '{"bytes":1}' },
     { name: 'null', payload: 'null' },
     { name: 'no JSON', payload: 'hello' },
   ])('with $name are left as they are', ({ payload }) => {
     expect(framed(message(payload)).events[0]!.data).toBe(payload)
   })
+
+  test.each(['{"bytes":"***"}', '{"bytes":1}', '{"bytes":null}'])(
+    'with bytes that can not be unwrapped are no JSON: the event in them was lost (%s)',
+    (payload) => {
+      const { data } = framed(message(payload)).events[0]!
+      expect(() => JSON.parse(data) as unknown).toThrow(SyntaxError)
+    },
+  )
 
   test('a type is found among headers of every kind', () => {
     const headers = {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createUtf8State, decodeEnd, decodeRead } from '../../src/sse/decode.ts'
-import type { DecodedRead } from '../../src/sse/decode.ts'
+import type { Utf8State } from '../../src/sse/decode.ts'
 import { referenceCharacters } from './reference.ts'
 import { always, atEveryCut, bytesOf, cutAt } from './run.ts'
 
@@ -18,21 +18,21 @@ interface Decoded {
 function decode(reads: readonly Uint8Array[]): Decoded {
   const state = createUtf8State()
   const all: Decoded = { text: '', replaced: [], firstStart: undefined, bytes: 0 }
-  const add = ({ text, bytes, offset, replaced }: DecodedRead): void => {
-    if (replaced !== undefined) {
-      all.firstStart ??= offset + replaced.firstStart
-      replaced.at.forEach((at, i) => all.replaced.push({ at: all.text.length + at, end: offset + replaced.ends[i]! }))
+  const add = ({ offset }: Utf8State, text: string, bytes: Uint8Array, replaced: boolean): void => {
+    if (replaced) {
+      all.firstStart ??= offset
+      all.replaced.push({ at: all.text.length, end: offset + bytes.length })
     }
     all.text += text
     all.bytes = offset + bytes.length
   }
   for (const read of reads) {
     const lent = read.slice()
-    add(decodeRead(state, lent))
+    decodeRead(state, lent, add)
     // What is held must not be the caller's memory.
     lent.fill(0x21)
   }
-  add(decodeEnd(state))
+  decodeEnd(state, add)
   return all
 }
 
@@ -114,9 +114,12 @@ describe('decode', { timeout: 60_000 }, () => {
     }
     const state = createUtf8State()
     const read = new View(bytesOf('a😀').slice(0, 3))
-    expect(decodeRead(state, read).text).toBe('a')
+    const texts: string[] = []
+    const add = (_: Utf8State, text: string): number => texts.push(text)
+    decodeRead(state, read, add)
     read.fill(0)
-    expect(decodeRead(state, bytesOf([0x98, 0x80])).text).toBe('😀')
+    decodeRead(state, bytesOf([0x98, 0x80]), add)
+    expect(texts).toStrictEqual(['a', '😀'])
     expect(state.held.length).toBe(0)
   })
 })

@@ -105,6 +105,17 @@ describe('maxEventBytes', { timeout: 60_000 }, () => {
     )
   })
 
+  test('part of a byte is none', () => {
+    const body = bytesOf('data: a\n\ndata: 0123456789\n\n')
+    expect(
+      atEveryCut(body, (reads) => {
+        const { events, overflow } = parse(reads, { maxEventBytes: 10.5 })
+        return { events, overflow }
+      }),
+    ).toStrictEqual(always({ events: [{ data: 'a' }], overflow: { offset: 9, limit: 10 } }))
+    expect(atEveryCut(body, (reads) => parse(reads, { maxEventBytes: 17.9 }).events.length)).toStrictEqual(always(2))
+  })
+
   test('Infinity is taken as the largest limit there is', () => {
     expect(
       createEventStreamParser({ maxEventBytes: Number.POSITIVE_INFINITY }).push(bytesOf('data: a\n\n')),

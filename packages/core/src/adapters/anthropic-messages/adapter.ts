@@ -125,7 +125,8 @@ class MessageMachine implements AdapterMachine {
     }
     if (this.ended) return
     // The name is a copy of the type, and the first thing that a hop loses (fault F190).
-    const type = identity(value['type']) ?? event.event ?? ''
+    const said = value['type']
+    const type = (typeof said === 'string' ? identity(said) : undefined) ?? event.event ?? ''
     if (error === undefined || type !== 'error') this.#read(type, value, event, error !== undefined, out)
     if (error === undefined) return
     this.#eventFields.read(value, undefined, out)
@@ -165,7 +166,7 @@ class MessageMachine implements AdapterMachine {
         break
       default:
         if (failed) return
-        if (type === '' && ('delta' in value || 'content_block' in value || 'index' in value)) {
+        if (type === '' && UNTYPED_KEYS.some((key) => key in value)) {
           out.skipped.push({ message: 'an event with content has no type' })
         } else out.note('unknown_event', clip(type, 60))
     }
@@ -306,11 +307,14 @@ class MessageMachine implements AdapterMachine {
       out.note('usage_decreased')
       return
     }
-    this.#usage.overlay(counters)
+    if (!this.#usage.overlay(counters)) out.note('unexpected_field', 'more counters in usage than are kept')
     if (this.#usage.outputTokens < before) out.note('usage_decreased')
     out.chunks.push({ type: 'usage', usage: this.#usage.tokens })
   }
 }
+
+/** An event that has one of these says something of the message, or that there will be none. */
+const UNTYPED_KEYS = ['delta', 'content_block', 'index', 'message'] as const
 
 function quote(text: string | undefined): string {
   return `"${clip(text ?? '', 80)}"`

@@ -66,6 +66,9 @@ export class ProseBlock implements ContentBlock {
   }
 }
 
+/** Fields of a block that come in deltas. A delta that makes up a new one each time must not make every later one slower. */
+const MOST_FIELDS = 256
+
 /** A block that only the provider reads: results of its own tools, redacted thinking, a compaction, and kinds not known yet. */
 export class OpaqueBlock implements ContentBlock {
   readonly key: IndexKey
@@ -73,6 +76,8 @@ export class OpaqueBlock implements ContentBlock {
   readonly #index: number
   readonly #blockType: 'opaque' | 'reasoning'
   readonly #deltas: unknown[] = []
+  /** Fields that came in deltas. */
+  readonly #extended = new Set<string>()
 
   constructor(key: IndexKey, blockType: 'opaque' | 'reasoning', index: number) {
     this.key = key
@@ -80,9 +85,17 @@ export class OpaqueBlock implements ContentBlock {
     this.#index = index
   }
 
-  /** Gives out its fields as sent; again for those that a delta set anew. */
+  /** Gives out its fields as sent. */
   show(metadata: Readonly<Record<string, unknown>>, out: AdapterOutput): void {
     out.chunks.push({ type: 'block-start', index: this.#index, blockType: this.#blockType, metadata })
+  }
+
+  /** Gives out fields that a delta set anew. Returns false when there are more of them than are kept. */
+  extend(fields: Readonly<Record<string, unknown>>, out: AdapterOutput): boolean {
+    for (const key of Object.keys(fields)) this.#extended.add(key)
+    if (this.#extended.size > MOST_FIELDS) return false
+    this.show(fields, out)
+    return true
   }
 
   /** A delta whose meaning is not known is kept beside the block. */

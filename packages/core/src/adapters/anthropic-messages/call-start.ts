@@ -1,7 +1,7 @@
 import type { ServerSentEvent } from '../../sse/event.ts'
 import type { AdapterOutput } from '../adapter.ts'
 import { isKeepable } from '../kept-value.ts'
-import { identity } from '../wire-value.ts'
+import { identity, nameText } from '../wire-value.ts'
 import { readStartInput } from './call-input.ts'
 import type { StartInput } from './call-input.ts'
 import { CALL_KEYS, isSaid } from './wire.ts'
@@ -29,7 +29,7 @@ export function readCallStart(
   if (typeof input === 'string') out.skipped.push({ message: input })
   return {
     id: identity(raw['id']),
-    name: identity(raw['name']),
+    name: nameText(raw['name']),
     input: typeof input === 'string' ? { text: '', serialised: false } : input,
     providerExecuted,
     metadata: extrasOf(raw, type),

@@ -59,7 +59,9 @@ export class MessageCall implements CallSlot {
 
   /** The start of a block that is open: it may only say the same again. */
   beginAgain(start: CallStart, out: AdapterOutput): void {
-    if (start.name !== undefined && start.name !== this.name) {
+    if (start.providerExecuted !== this.#providerExecuted) {
+      this.conflict('the block was started twice, as a call for the caller and as one that the provider runs', out)
+    } else if (start.name !== undefined && start.name !== this.name) {
       this.conflict(
         `the name changed from "${clip(this.name ?? '', 80)}" to "${clip(start.name, 80)}" inside one call`,
         out,

@@ -87,7 +87,8 @@ export class MessageContent {
     const key = this.#keyOfDelta(index, out)
     if (key === undefined) return
     if (!isRecord(raw)) {
-      if (raw !== null && raw !== undefined) out.skipped.push({ message: 'the delta of a block is not an object' })
+      // `null` says nothing, but a delta that is not there was lost.
+      if (raw !== null) out.skipped.push({ message: 'the delta of a block is not an object' })
       return
     }
     const block = this.#blocks.get(key)
@@ -287,7 +288,7 @@ export class MessageContent {
     event: ServerSentEvent,
     out: AdapterOutput,
   ): void {
-    if (text === null || text === undefined || text === '') return
+    if (text === null || text === '') return
     if (typeof text !== 'string') {
       out.skipped.push({ message: 'a piece of input is no text' })
       return
@@ -317,7 +318,8 @@ export class MessageContent {
       out.skipped.push({ message: `a delta of a kind that is not known came for a call: ${quote(type)}` })
     } else if (type === 'compaction_delta' && block instanceof OpaqueBlock) {
       const { type: _, ...fields } = raw
-      if (isKeepable(fields)) block.show(fields, out)
+      if (!isKeepable(fields) || !block.extend(fields, out))
+        out.note('unexpected_field', 'a compaction_delta that is more than can be kept')
     } else {
       out.note('unknown_event', `delta ${quote(type)}`)
       if (block instanceof OpaqueBlock) block.keepDelta(raw)

@@ -9,10 +9,18 @@ import { isRecord } from '../wire-value.ts'
 export class MessageUsage {
   #raw: Record<string, unknown> = Object.create(null) as Record<string, unknown>
 
-  overlay(counters: Record<string, unknown>): void {
+  /** Returns false when there are more counters than are kept. */
+  overlay(counters: Record<string, unknown>): boolean {
     const next = Object.assign(Object.create(null) as Record<string, unknown>, this.#raw)
-    for (const key of Object.keys(counters)) if (counters[key] !== null) next[key] = counters[key]
+    let size = Object.keys(next).length
+    let all = true
+    for (const key of Object.keys(counters)) {
+      if (counters[key] === null) continue
+      if (!(key in next) && ++size > MOST_COUNTERS && !READ.has(key)) all = false
+      else next[key] = counters[key]
+    }
     this.#raw = next
+    return all
   }
 
   get outputTokens(): number {
@@ -36,6 +44,15 @@ export class MessageUsage {
     }
   }
 }
+
+/** A wire that makes up a new one in every event must not make every later one slower. */
+const MOST_COUNTERS = 256
+const READ: ReadonlySet<string> = new Set([
+  'input_tokens',
+  'output_tokens',
+  'output_tokens_details',
+  'cache_read_input_tokens',
+])
 
 /** Counters that say nothing at all, as some servers put into every event. */
 export function saysNothing(counters: Record<string, unknown>): boolean {

@@ -11,9 +11,10 @@ import { readPayload } from '../payload.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import type { ProviderProfile } from '../profile.ts'
 import { ProviderFields } from '../provider-fields.ts'
+import { spliced } from '../splice.ts'
 import { readStrayFields } from '../stray-fields.ts'
 import { WholeCalls } from '../whole-calls.ts'
-import { blockKey, identity, isNothing, isRecord } from '../wire-value.ts'
+import { blockKey, identity, isNothing, isRecord, nameText } from '../wire-value.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { usageOf } from './usage.ts'
 import { converseEvent, exceptionOf } from './wire.ts'
@@ -104,9 +105,8 @@ class ConverseMachine implements AdapterMachine {
   #payload(value: unknown, event: ServerSentEvent, out: AdapterOutput): void {
     const found = isRecord(value) ? converseEvent(value, event.event) : undefined
     const error =
-      found !== undefined
-        ? undefined
-        : ((isRecord(value) ? exceptionOf(value) : undefined) ?? faultOfPayload(value, event.event === 'error'))
+      (isRecord(value) ? exceptionOf(value, event.event) : undefined) ??
+      (found === undefined ? faultOfPayload(value, event.event === 'error') : undefined)
     if (error !== undefined) {
       out.chunks.push({ type: 'error', error })
       return
@@ -116,7 +116,7 @@ class ConverseMachine implements AdapterMachine {
       return
     }
     if (found === 'lost') {
-      out.skipped.push({ message: 'an event whose body is not an object' })
+      out.skipped.push({ message: 'an event of this API whose name or body can not be read' })
       return
     }
     if (found === undefined) {
@@ -127,6 +127,10 @@ class ConverseMachine implements AdapterMachine {
     this.#start(out)
     switch (type) {
       case 'messageStart':
+        if (this.#blocks.hasContent || this.#stopped) {
+          out.chunks.push({ type: 'error', error: spliced('messageStart') })
+          return
+        }
         break
       case 'contentBlockStart':
       case 'contentBlockDelta':
@@ -186,8 +190,9 @@ class ConverseMachine implements AdapterMachine {
     if (isRecord(toolUse)) {
       const call = {
         id: identity(toolUse['toolUseId']),
-        name: identity(toolUse['name']),
-        providerExecuted: toolUse['type'] === 'server_tool_use',
+        name: nameText(toolUse['name']),
+        // A type that is not known is no tool of the caller's.
+        providerExecuted: (identity(toolUse['type']) ?? 'tool_use') !== 'tool_use',
         invalidUtf8: event.invalidUtf8 === true,
       }
       this.#calls.start(key, call, out)

@@ -7,7 +7,7 @@ import { readPayload } from '../payload.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import type { ProviderProfile } from '../profile.ts'
 import { readStrayFields } from '../stray-fields.ts'
-import { blockKey, identity, isNothing, isRecord } from '../wire-value.ts'
+import { blockKey, identity, isNothing, isRecord, nameText } from '../wire-value.ts'
 import { CohereMessage } from './message.ts'
 import { readV1 } from './v1.ts'
 
@@ -76,9 +76,10 @@ class CohereMachine implements AdapterMachine {
   }
 
   #payload(value: unknown, event: ServerSentEvent, out: AdapterOutput): void {
-    const typed = isRecord(value) && (typeof value['type'] === 'string' || typeof value['event_type'] === 'string')
     const error =
-      typed && event.event !== 'error' ? faultOfTyped(value) : faultOfPayload(value, event.event === 'error')
+      isRecord(value) && isTyped(value, event.event)
+        ? faultOfTyped(value)
+        : faultOfPayload(value, event.event === 'error' || (isRecord(value) && typeof value['message'] === 'string'))
     if (error !== undefined) {
       out.chunks.push({ type: 'error', error })
       return
@@ -92,7 +93,8 @@ class CohereMachine implements AdapterMachine {
       return
     }
     // A hop that drops the type leaves the name of the event (fault F190 the other way round).
-    const type = identity(value['type']) ?? event.event
+    const said = value['type']
+    const type = (typeof said === 'string' ? identity(said) : undefined) ?? event.event
     this.#event(type, value, event, out)
   }
 
@@ -106,7 +108,7 @@ class CohereMachine implements AdapterMachine {
     }
     switch (type ?? '') {
       case 'message-start':
-        this.#message.start(identity(raw['id']), out)
+        this.#message.begin(identity(raw['id']), 'message-start', out)
         break
       case 'content-start':
         this.#text(key, message['content'], true, out)
@@ -142,6 +144,10 @@ class CohereMachine implements AdapterMachine {
         break
       case 'citation-end':
       case 'debug':
+        break
+      case '':
+        // It may have been a piece of a call.
+        out.skipped.push({ message: 'an event has no type' })
         break
       default:
         out.note('unknown_event', type)
@@ -182,14 +188,16 @@ class CohereMachine implements AdapterMachine {
       return
     }
     const body = record(call['function'])
-    const identified = { id: identity(call['id']), name: identity(body['name']) }
+    const identified = { id: identity(call['id']), name: nameText(body['name']) }
     if (this.#message.calls.start(key, identified, out)) this.#arguments(key, body['arguments'], event, out)
   }
 
   #callDelta(key: Key, stated: unknown, event: ServerSentEvent, out: AdapterOutput): void {
-    const call = callOf(stated)
-    if (call === undefined) out.skipped.push({ message: 'a piece of a call is not an object' })
-    else this.#arguments(key, record(call['function'])['arguments'], event, out)
+    const body = callOf(stated)?.['function']
+    // `null` says nothing, but a piece that is not there was lost.
+    if (!isRecord(body) || body['arguments'] === undefined)
+      out.skipped.push({ message: "a piece of a call can't be read" })
+    else this.#arguments(key, body['arguments'], event, out)
   }
 
   #arguments(key: Key, text: unknown, event: ServerSentEvent, out: AdapterOutput): void {
@@ -198,9 +206,19 @@ class CohereMachine implements AdapterMachine {
   }
 }
 
-/** The error of an event that has a type of its own: only one that says so in so many words, for any may have a message. */
+function isTyped(value: Fields, name: string | undefined): boolean {
+  return name !== 'error' && (typeof value['type'] === 'string' || typeof value['event_type'] === 'string')
+}
+
+/**
+ * The error of an event that has a type of its own: only one that says so in so many words, for any may have a message. A message
+ * that broke off says why in its last event.
+ */
 function faultOfTyped(value: Fields): ReturnType<typeof faultOfPayload> {
-  return value['type'] === 'error' || !isNothing(value['error']) ? faultOfPayload(value) : undefined
+  const { error } = record(value['delta'])
+  if (!isNothing(error) && error !== '') return faultOfPayload({ error })
+  if (value['type'] === 'error' || value['event_type'] === 'error') return faultOfPayload(value, true)
+  return isNothing(value['error']) ? undefined : faultOfPayload(value)
 }
 
 /** One object; some relays put it in a list. */

@@ -5,6 +5,7 @@ import { ChoiceBlocks } from '../choice-blocks.ts'
 import { isKeepable, printed } from '../kept-value.ts'
 import { KeyedCalls } from '../keyed-calls.ts'
 import { WholeCalls } from '../whole-calls.ts'
+import { spliced } from '../splice.ts'
 import { isNothing, isRecord } from '../wire-value.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { usageOf } from './usage.ts'
@@ -29,6 +30,12 @@ export class CohereMessage {
     if (this.started) return
     this.started = true
     out.chunks.push({ type: 'start', ...(id !== undefined && { id }) })
+  }
+
+  /** The event that starts a message. Behind content it is the start of another one. */
+  begin(id: string | undefined, event: string, out: AdapterOutput): void {
+    if (this.blocks.hasContent) out.chunks.push({ type: 'error', error: spliced(event) })
+    else this.start(id, out)
   }
 
   finish(raw: unknown, out: AdapterOutput): void {

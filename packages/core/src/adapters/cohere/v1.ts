@@ -1,7 +1,7 @@
 import type { ServerSentEvent } from '../../sse/event.ts'
 import type { AdapterOutput } from '../adapter.ts'
 import { argumentText } from '../argument-value.ts'
-import { identity, isNothing, isRecord } from '../wire-value.ts'
+import { identity, isNothing, isRecord, nameText } from '../wire-value.ts'
 import type { CohereMessage } from './message.ts'
 
 /**
@@ -18,7 +18,7 @@ export function readV1(
 ): boolean {
   switch (raw['event_type']) {
     case 'stream-start':
-      message.start(identity(raw['generation_id']), out)
+      message.begin(identity(raw['generation_id']), 'stream-start', out)
       return false
     case 'text-generation':
       message.start(undefined, out)
@@ -60,14 +60,12 @@ function readCalls(list: unknown, message: CohereMessage, event: ServerSentEvent
     return
   }
   for (const [i, raw] of (list as readonly unknown[]).entries()) {
-    const value = isRecord(raw)
-      ? argumentText(raw['parameters'], { data: event.data, pointer: `/tool_calls/${i}/parameters` })
-      : undefined
+    const value = isRecord(raw) ? argumentText(raw['parameters'], { event, pointer: `/tool_calls/${i}` }) : undefined
     if (!isRecord(raw) || value === undefined) {
       out.skipped.push({ message: 'an element of tool_calls is not a call' })
       continue
     }
-    const name = identity(raw['name'])
+    const name = nameText(raw['name'])
     const call = message.wholeCalls.open({ name, invalidUtf8: event.invalidUtf8 === true }, out)
     if (call === undefined) return
     const { text, unsafe } = value

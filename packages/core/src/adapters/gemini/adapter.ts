@@ -1,3 +1,4 @@
+import type { StreamChunk } from '../../chunk/chunk.ts'
 import type { TokenUsage } from '../../chunk/usage.ts'
 import { clip } from '../../json/clip.ts'
 import type { ServerSentEvent } from '../../sse/event.ts'
@@ -5,6 +6,7 @@ import type { AdapterContext, AdapterMachine, AdapterOutput, StreamAdapter } fro
 import { CallIds } from '../call-id.ts'
 import { checkCorruptEvent } from '../corrupt-event.ts'
 import { faultOfPayload } from '../error-body.ts'
+import { printed } from '../kept-value.ts'
 import { readPayload } from '../payload.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import type { ProviderProfile } from '../profile.ts'
@@ -44,6 +46,8 @@ class GeminiMachine implements AdapterMachine {
   readonly #ids: CallIds
   readonly #fields = new ProviderFields(RESPONSE_KEYS, false)
   #started = false
+  /** The prompt was refused, and with it whatever comes as an answer. */
+  #blocked = false
   #id: string | undefined
   #model: string | undefined
   #usage: TokenUsage | undefined
@@ -86,7 +90,7 @@ class GeminiMachine implements AdapterMachine {
     const unframed = unframedJson(event)
     if (unframed !== undefined) {
       out.note('unknown_sse_field', 'JSON that is not written as data')
-      this.#handlers.json(Array.isArray(unframed) ? unframed[0] : unframed, event, out)
+      this.#handlers.json(unframed, event, out)
     } else if (event.fields === undefined || !readStrayFields(event, this.#handlers, out)) {
       readPayload(event, this.#handlers, out)
     }
@@ -102,7 +106,22 @@ class GeminiMachine implements AdapterMachine {
   }
 
   #payload(value: unknown, event: ServerSentEvent, out: AdapterOutput): void {
-    const error = faultOfPayload(value, event.event === 'error')
+    if (!Array.isArray(value)) {
+      this.#one(value, '', event, out)
+      return
+    }
+    // Responses and errors are also written as the elements of a list.
+    for (let i = 0; i < value.length && !out.chunks.some(isError); i++) this.#one(value[i], `/${i}`, event, out)
+    if (value.length === 0) out.note('unknown_event', '[]')
+  }
+
+  #one(value: unknown, pointer: string, event: ServerSentEvent, out: AdapterOutput): void {
+    // The endpoint of Google's own command line wraps each response.
+    const wrapped =
+      isRecord(value) && value['candidates'] === undefined && isRecord(value['response'])
+        ? value['response']
+        : undefined
+    const error = faultOfPayload(value, event.event === 'error') ?? (wrapped && faultOfPayload(wrapped))
     if (error !== undefined) {
       if (isRecord(value)) this.#takeUsage(value['usageMetadata'], out)
       out.chunks.push({ type: 'error', error })
@@ -112,10 +131,8 @@ class GeminiMachine implements AdapterMachine {
       out.skipped.push({ message: 'the data of this event is not a JSON object, where a response was due' })
       return
     }
-    // The endpoint of Google's own command line wraps each response.
-    const wrapped = value['candidates'] === undefined && isRecord(value['response']) ? value['response'] : undefined
-    if (wrapped !== undefined) this.#response(wrapped, '/response', event, out)
-    else this.#response(value, '', event, out)
+    if (wrapped !== undefined) this.#response(wrapped, `${pointer}/response`, event, out)
+    else this.#response(value, pointer, event, out)
   }
 
   #response(raw: Record<string, unknown>, pointer: string, event: ServerSentEvent, out: AdapterOutput): void {
@@ -134,7 +151,8 @@ class GeminiMachine implements AdapterMachine {
     this.#takeUsage(raw['usageMetadata'], out)
     this.#fields.read(raw, undefined, out)
     if (isRecord(promptFeedback)) this.#feedback(promptFeedback, out)
-    else if (!isNothing(promptFeedback)) out.note('unexpected_field', 'promptFeedback')
+    else if (!isNothing(promptFeedback))
+      out.skipped.push({ message: 'the promptFeedback of a response is not an object' })
   }
 
   /** Id and model of the response. True when the stream was found to be a splice of two. */
@@ -209,13 +227,16 @@ class GeminiMachine implements AdapterMachine {
       responseId: () => this.#id,
     })
     this.#candidates.set(index, candidate)
+    if (this.#blocked) candidate.block(out)
     return candidate
   }
 
   /** The prompt was refused: mostly there is no candidate, and never a finish reason that would say so. */
   #feedback(feedback: Record<string, unknown>, out: AdapterOutput): void {
-    const reason = identity(feedback['blockReason'])
+    const raw = feedback['blockReason']
+    const reason = isNothing(raw) || typeof raw === 'string' ? identity(raw) : printed(raw)
     if (reason === undefined || isUnspecified(reason)) return
+    this.#blocked = true
     if (this.#candidates.size === 0) this.#open(0, out)
     for (const candidate of this.#candidates.values()) candidate.block(out)
   }
@@ -230,6 +251,10 @@ class GeminiMachine implements AdapterMachine {
     this.#usage = usage
     out.chunks.push({ type: 'usage', usage })
   }
+}
+
+function isError({ type }: StreamChunk): boolean {
+  return type === 'error'
 }
 
 /** What is read; the rest of a response is kept. */

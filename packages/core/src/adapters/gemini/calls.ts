@@ -49,6 +49,11 @@ export class CandidateCalls {
     this.#maxArgumentBytes = context.maxArgumentBytes
   }
 
+  /** A call was said to continue. */
+  get isOpen(): boolean {
+    return this.#open !== undefined
+  }
+
   get waiting(): boolean {
     return this.#calls.waiting
   }
@@ -77,6 +82,10 @@ export class CandidateCalls {
         open.call.conflict('pieces of arguments came that fit it and a new call alike', out)
       this.closeOpen(out)
     }
+    if (!isNothing(raw['willContinue']) && typeof raw['willContinue'] !== 'boolean') {
+      out.skipped.push({ message: 'willContinue of a functionCall is neither true nor false' })
+      return true
+    }
     const more = raw['willContinue'] === true
     if (name === undefined && id === undefined && !more && isNothing(raw['args']) && isNothing(raw['partialArgs'])) {
       out.skipped.push({ message: 'a functionCall says nothing, and no call is open that it could close' })
@@ -84,7 +93,8 @@ export class CandidateCalls {
     }
     const call: WireCall = { id, name, metadata, invalidUtf8: event.invalidUtf8 === true }
     if (!more && isNothing(raw['partialArgs'])) {
-      const value = argumentText(raw['args'], { data: event.data, pointer: `${pointer}/args` })
+      // The whole call: its name may be there twice, too.
+      const value = argumentText(raw['args'], { event, pointer })
       if (value !== undefined) return this.write(call, value, out)
       out.skipped.push({ message: 'the arguments of a functionCall are nested too deeply to be written down' })
       return true
@@ -147,7 +157,7 @@ export class CandidateCalls {
     )
     const { args, partialArgs } = raw
     if (!isNothing(partialArgs)) {
-      if (isUnsafe({ data: event.data, pointer: `${pointer}/partialArgs` })) open.unsafe ??= UNSAFE
+      if (isUnsafe({ event, pointer })) open.unsafe ??= UNSAFE
       const fault = open.pieces.apply(partialArgs)
       if (fault?.kind === 'unreadable') {
         open.lost = true
@@ -157,11 +167,11 @@ export class CandidateCalls {
     }
     // An empty object is how some serialisers write no arguments yet.
     if (!isNothing(args) && !(isRecord(args) && Object.keys(args).length === 0)) {
-      open.stated = argumentText(args, { data: event.data, pointer: `${pointer}/args` })
-      if (open.stated === undefined)
-        out.skipped.push({ message: 'the arguments of a functionCall are nested too deeply' })
-      else if (!open.pieces.isEmpty && open.stated.text !== open.pieces.toText())
-        open.call.conflict('its arguments are stated whole, and are not what its pieces said', out)
+      const stated = argumentText(args, { event, pointer })
+      if (stated === undefined) out.skipped.push({ message: 'the arguments of a functionCall are nested too deeply' })
+      else if (open.stated !== undefined && stated.text !== open.stated.text)
+        open.call.conflict('its arguments are stated whole more than once, and differ', out)
+      open.stated ??= stated
     }
     if (raw['willContinue'] !== true) this.#close(open, out)
     return true
@@ -169,6 +179,9 @@ export class CandidateCalls {
 
   #close(open: OpenCall, out: AdapterOutput): void {
     this.#open = undefined
+    // Only now: pieces may come before and behind, and their text is as long as all of them.
+    if (open.stated !== undefined && !open.pieces.isEmpty && open.stated.text !== open.pieces.toText())
+      open.call.conflict('its arguments are stated whole, and are not what its pieces said', out)
     const unsafe = open.unsafe ?? open.stated?.unsafe
     open.call.write(
       {

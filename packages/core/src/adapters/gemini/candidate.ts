@@ -65,6 +65,8 @@ export class Candidate {
     const metadata = signature === undefined ? undefined : { thoughtSignature: signature }
     const { text, functionCall, executableCode, toolCall } = part
     if (!isNothing(functionCall)) {
+      // One of the fields says what a part is; where a relay wrote two, neither is to be lost.
+      if (typeof text === 'string') this.#text(text, part['thought'] === true, undefined, out)
       if (isRecord(functionCall)) return this.#calls.read(functionCall, `${pointer}/functionCall`, metadata, event, out)
       out.skipped.push({ message: 'a functionCall is not an object' })
       return true
@@ -85,6 +87,8 @@ export class Candidate {
     }
     const kinds = Object.keys(part).filter((key) => !PART_EXTRAS.has(key) && part[key] !== null)
     if (kinds.length === 0) {
+      if (this.#calls.isOpen && metadata === undefined)
+        out.skipped.push({ message: 'a part says nothing where a call was to be continued' })
       if (metadata !== undefined) this.blocks.sign(part['thought'] === true ? 'reasoning' : 'text', metadata, out)
       return true
     }

@@ -14,7 +14,7 @@ import type { ProviderProfile } from '../profile.ts'
 import { ProviderFields } from '../provider-fields.ts'
 import { readStrayFields } from '../stray-fields.ts'
 import { WholeCalls } from '../whole-calls.ts'
-import { identity, isNothing, isRecord } from '../wire-value.ts'
+import { identity, isNothing, isRecord, nameText } from '../wire-value.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { usageOf } from './usage.ts'
 
@@ -143,14 +143,15 @@ class OllamaMachine implements AdapterMachine {
       out.skipped.push({ message: 'an element of tool_calls is not a call of a function' })
       return true
     }
-    const pointer = `/message/tool_calls/${i}/function/arguments`
-    const value = argumentText(body['arguments'], { data: event.data, pointer })
+    // The whole call: its name may be there twice, too.
+    const pointer = `/message/tool_calls/${i}`
+    const value = argumentText(body['arguments'], { event, pointer })
     if (value === undefined) {
       out.skipped.push({ message: 'the arguments of a call are nested too deeply to be written down' })
       return true
     }
     const id = identity(raw['id'])
-    const call = this.#calls.open({ id, name: identity(body['name']), invalidUtf8: event.invalidUtf8 === true }, out)
+    const call = this.#calls.open({ id, name: nameText(body['name']), invalidUtf8: event.invalidUtf8 === true }, out)
     if (call === undefined) return false
     const { text, unsafe } = value
     call.write({ argumentsDelta: text, ...(unsafe !== undefined && { unsafeArguments: unsafe }) }, out)

@@ -52,6 +52,8 @@ class ResponsesMachine implements AdapterMachine {
   #created = false
   #id: string | undefined
   #model: string | undefined
+  /** Id and model as they were last said before any output: those of a failed attempt may have come first (fault F129). */
+  #begun: { readonly id: string | undefined; readonly model: string | undefined } | undefined
   #tools: unknown
   #finish: ResponseFinish | undefined
   #doneSeen = false
@@ -74,8 +76,8 @@ class ResponsesMachine implements AdapterMachine {
       if (!isRecord(response)) return
       this.#readUsage(response, out)
       if (known?.kind !== 'end') return
-      const { reason, raw } = finishOf(response, known.status, this.#output.hasCalls, this.#aliases)
-      out.chunks.push({ type: 'finish', reason, raw })
+      const finish = finishOf(response, known.status, this.#output.hasCalls, this.#aliases)
+      if (finish !== undefined) out.chunks.push({ type: 'finish', reason: finish.reason, raw: finish.raw })
     },
     done: () => {},
   }
@@ -151,7 +153,9 @@ class ResponsesMachine implements AdapterMachine {
     if (this.#sequence.check(value, type, isStart, event.data, out) === 'ignore') return
     if (known === undefined) {
       if (whole && !this.#opened) this.#whole(value, event, out)
-      else out.note('unknown_event', type === '' ? undefined : clip(type, 60))
+      else if (type === '' && CONTENT_KEYS.some((key) => key in value)) {
+        out.skipped.push({ message: 'an event with content has no type' })
+      } else out.note('unknown_event', type === '' ? undefined : clip(type, 60))
     } else this.#event(known, value, event, out)
   }
 
@@ -189,7 +193,7 @@ class ResponsesMachine implements AdapterMachine {
   /** A response that was not streamed, or that is fetched while it is still under way. */
   #whole(response: Raw, event: ServerSentEvent, out: AdapterOutput): void {
     out.note('downgraded_to_json')
-    this.#readResponse(response, out)
+    if (!this.#readResponse(response, out)) return
     if (isUnderWay(response['status'])) {
       this.#output.readFinal(response['output'], '/output', event, out)
       return
@@ -201,15 +205,17 @@ class ResponsesMachine implements AdapterMachine {
   #lifecycle(value: Raw, out: AdapterOutput): void {
     const { response } = value
     this.#eventFields.read(value, undefined, out)
-    if (isRecord(response)) this.#readResponse(response, out)
-    else if (!isNothing(response)) out.note('unexpected_field', 'response')
+    if (isRecord(response)) {
+      if (this.#readResponse(response, out)) this.#failed(response, out)
+    } else if (!isNothing(response)) out.note('unexpected_field', 'response')
   }
 
   #end(value: Raw, status: string | undefined, event: ServerSentEvent, out: AdapterOutput): void {
     const { response } = value
     this.#eventFields.read(value, undefined, out)
-    if (isRecord(response)) this.#readResponse(response, out)
-    else if (isNothing(response)) out.note('unexpected_field', 'response')
+    if (isRecord(response)) {
+      if (!this.#readResponse(response, out)) return
+    } else if (isNothing(response)) out.note('unexpected_field', 'response')
     else out.skipped.push({ message: 'the final response is not an object' })
     this.#begin(out)
     this.#conclude(isRecord(response) ? response : {}, status, '/response', event, out)
@@ -226,6 +232,9 @@ class ResponsesMachine implements AdapterMachine {
     this.#output.readFinal(response['output'], `${pointer}/output`, event, out)
     const finish = finishOf(response, status, this.#output.hasCalls, this.#aliases)
     this.#finish = finish
+    // What the response says of an error counts more than its status.
+    if (finish?.reason !== 'error' && this.#failed(response, out)) return
+    if (finish === undefined) return
     if (finish.unknown !== undefined) out.note('unknown_finish_reason', JSON.stringify(clip(finish.unknown, 60)))
     if (status !== undefined && finish.raw !== status) {
       out.note('finish_reason_mismatch', `status "${clip(finish.raw, 60)}" in response.${status}`)
@@ -238,18 +247,46 @@ class ResponsesMachine implements AdapterMachine {
     if (error !== undefined) out.chunks.push({ type: 'error', error })
   }
 
-  /** Id, model, usage and the provider's own fields, from whichever event has them. */
-  #readResponse(response: Raw, out: AdapterOutput): void {
+  /** Does the response itself name an error, whatever its state? */
+  #failed(response: Raw, out: AdapterOutput): boolean {
+    const said = response['error']
+    if (isNothing(said) || (isRecord(said) && Object.keys(said).length === 0)) return false
+    const error = faultOfPayload({ error: said })
+    if (error !== undefined) out.chunks.push({ type: 'error', error })
+    return error !== undefined
+  }
+
+  /** Id, model, usage and the provider's own fields, from whichever event has them. False when they are those of another response. */
+  #readResponse(response: Raw, out: AdapterOutput): boolean {
     const id = identity(response['id'])
+    const model = identity(response['model'])
+    if (this.#output.isEmpty) this.#begun = { id: id ?? this.#begun?.id, model: model ?? this.#begun?.model }
+    else if (differs(id, this.#begun?.id) && differs(model, this.#begun?.model)) {
+      this.#splice(String(this.#begun?.id), String(id), out)
+      return false
+    }
     if (id !== undefined && id !== this.#id) {
       if (this.#id === undefined) this.#id = id
       else out.note('response_id_changed')
     }
-    this.#model ??= identity(response['model'])
+    this.#model ??= model
     this.#tools ??= response['tools']
     this.#begin(out)
     this.#responseFields.read(response, undefined, out)
     this.#readUsage(response, out)
+    return true
+  }
+
+  #splice(before: string, id: string, out: AdapterOutput): void {
+    out.chunks.push({
+      type: 'error',
+      error: {
+        code: 'stream_splice',
+        phase: 'delta',
+        retryable: 'restart',
+        message: `two responses in one stream: "${clip(before, 80)}" is followed by "${clip(id, 80)}"; discard the text and ask again`,
+      },
+    })
   }
 
   /** Does the response, which repeats the request, list a tool of this name? True where that can't be told. */
@@ -286,15 +323,7 @@ class ResponsesMachine implements AdapterMachine {
     this.#created = true
     if (!again || id === undefined || this.#id === undefined || id === this.#id) return false
     if (!this.#output.isEmpty) {
-      out.chunks.push({
-        type: 'error',
-        error: {
-          code: 'stream_splice',
-          phase: 'delta',
-          retryable: 'restart',
-          message: `two responses in one stream: "${clip(this.#id, 80)}" is followed by "${clip(id, 80)}"; discard the text and ask again`,
-        },
-      })
+      this.#splice(this.#id, id, out)
       return true
     }
     // Nothing was said yet: the frames of an attempt that failed leaked before those of the next (fault F129).
@@ -303,6 +332,13 @@ class ResponsesMachine implements AdapterMachine {
     return false
   }
 }
+
+function differs(now: string | undefined, before: string | undefined): boolean {
+  return now !== undefined && before !== undefined && now !== before
+}
+
+/** An event that has one of these says something of the output, or that there will be none. */
+const CONTENT_KEYS = ['delta', 'item', 'part', 'response', 'output_index', 'arguments', 'input', 'message'] as const
 
 /** `type` decides; a relay that drops it may still have named the event. */
 function typeOf(value: Raw, event: ServerSentEvent): string {

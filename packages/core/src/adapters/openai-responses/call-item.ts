@@ -42,6 +42,8 @@ export class CallItem {
   providerCallId: string | undefined
   /** The wire said that the item is whole: only then may the call be run. */
   done = false
+  /** The wire ended the item as one that is not whole: only a word of its own can take that back. */
+  broken = false
   readonly #kind: CallKind
   readonly #context: CallContext
   /** Its beginning was not seen: nothing of it is given out before the wire restates it. */

@@ -1,4 +1,4 @@
-import { identity, isNothing, isRecord } from '../wire-value.ts'
+import { identity, isNothing, isRecord, nameText } from '../wire-value.ts'
 
 type Raw = Readonly<Record<string, unknown>>
 
@@ -61,7 +61,7 @@ export function callKindOf(itemType: string): CallKind | undefined {
 
 /** Name under which a call is shown: its own, or that of the built-in tool. */
 export function callNameOf(item: Raw, itemType: string, owner: CallOwner): string | undefined {
-  return identity(item['name']) ?? (owner === 'caller' ? undefined : itemType.replace(/_call$/, ''))
+  return nameText(item['name']) ?? (owner === 'caller' ? undefined : itemType.replace(/_call$/, ''))
 }
 
 /** The input of a call as its item states it. Undefined when it says nothing. */

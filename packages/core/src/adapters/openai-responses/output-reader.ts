@@ -4,7 +4,7 @@ import type { AdapterOutput } from '../adapter.ts'
 import { argumentText } from '../argument-value.ts'
 import { CallIds } from '../call-id.ts'
 import { isKeepable, printed } from '../kept-value.ts'
-import { identity, isNothing, isRecord } from '../wire-value.ts'
+import { identity, isNothing, isRecord, nameText } from '../wire-value.ts'
 import { callKindOf, inputOf } from './call-kind.ts'
 import { CallItem } from './call-item.ts'
 import type { CallContext, StatedInput } from './call-item.ts'
@@ -183,7 +183,7 @@ export class OutputReader {
       item.delta(stated as string, invalid, out)
       return
     }
-    item.name(identity(value['name']), out)
+    item.name(nameText(value['name']), out)
     // Some servers leave it out: the deltas stand.
     if (isNothing(stated) || stated === '') return
     const input = this.#stated(item, stated, `/${known.field}`, event, out)
@@ -289,12 +289,17 @@ export class OutputReader {
     item.identify(raw, out)
     const value = inputOf(raw, item.callKind)
     // What a hosted tool was given may be told in more detail later; only text is held against text.
-    if (value !== undefined && (!item.done || typeof value === 'string')) {
-      const input = this.#stated(item, value, `${pointer}/${item.callKind.field}`, event, out)
+    if (value !== undefined && (!item.done || item.isCallers || typeof value === 'string')) {
+      const input = this.#stated(item, value, pointer, event, out)
       if (input !== undefined) item.restate(input, invalid, out)
     }
-    const status = identity(raw['status'])
-    if (!item.done && (status === undefined || status === 'completed' || !item.isCallers)) {
+    const status = raw['status']
+    const isSilent = isNothing(status) || status === ''
+    if (!isSilent && status !== 'completed') item.broken = true
+    if (item.done && item.isCallers && (status === 'incomplete' || status === 'failed')) {
+      item.conflict(`it was done, and is ${status} in what restates it`, out)
+    }
+    if (!item.done && ((isSilent && !item.broken) || status === 'completed' || !item.isCallers)) {
       item.close(raw, out)
       this.#table.close(item)
     }
@@ -309,7 +314,7 @@ export class OutputReader {
     out: AdapterOutput,
   ): StatedInput | undefined {
     if (item.isCallers && typeof value !== 'string') out.note('arguments_as_object')
-    const input = argumentText(value, { data: event.data, pointer })
+    const input = argumentText(value, { event, pointer })
     if (input === undefined) out.skipped.push({ message: 'input of a call is nested too deeply to be written down' })
     return input
   }
