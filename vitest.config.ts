@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 
@@ -21,7 +22,7 @@ export default defineConfig({
           name: 'tools',
           root: 'packages/tools',
           include: ['test/**/*.test.ts'],
-          globalSetup: ['test/postgres-setup.ts'],
+          globalSetup: [fileURLToPath(new URL('packages/tools/test/postgres-setup.ts', import.meta.url))],
         },
       },
       { extends: true, test: { name: 'repo', root: 'test/repo', include: ['**/*.test.ts'] } },

@@ -2,6 +2,7 @@ import { measureLimits, measurePeers } from './end-to-end.js'
 import { measureAsync, measureLive, measurePush, pushCells } from './framing.js'
 import { measureBackpressure, measureFlatHeap, measureHugeEvent, measurePartial, measureSnapshots } from './growth.js'
 import { measureConformance } from './conformance.js'
+import { median as medianOf } from '../measure.js'
 import { measureRecording, measureReplay, measureVerify } from './recording.js'
 import { measureDelivery } from './delivery.js'
 import { measureHugeEventPeers, measureSlowReaders } from './memory-peers.js'
@@ -81,7 +82,7 @@ const ledger = (store, address, most) => [
     checks: ({ perCall, callMs, gateMs }) => [
       check('durable commits', perCall, '<=', 2, ''),
       check('gate, ledger and executor, of a tool of one second', callMs / 10, '<=', 1, '%'),
-      check('the checks alone, of a call', gateMs / callMs, '<=', 0.5),
+      check('the checks alone, of all of it', gateMs / callMs, '<=', 0.1),
     ],
   },
   {
@@ -205,10 +206,10 @@ export const groups = [
     target: 'memory',
     title: '100 MB read slowly, beside the peers',
     run: measureSlowReaders,
-    checks: ([ours, ...peers]) => [
+    checks: ([ours, ...others]) => [
       check('streamfold: held above the start', ours.peakMiB, '<=', 25, 'MiB'),
       check('streamfold: source ahead', ours.aheadKB, '<=', 128, 'KiB'),
-      ...peers.flatMap(({ name, peakMiB, aheadKB, cpuMs }) => [
+      ...others.flatMap(({ name, peakMiB, aheadKB, cpuMs }) => [
         note(`${name}: held above the start`, peakMiB, 'MiB'),
         note(`${name}: source ahead`, aheadKB, 'KiB'),
         note(`${name}: CPU time of ours`, cpuMs / ours.cpuMs, 'x'),
@@ -236,10 +237,10 @@ export const groups = [
     title: 'one read through the recording proxy, from the upstream to the client',
     run: measureRecording,
     checks: (measured) => {
-      const [direct, plain, recording] = measured.map(({ median }) => median)
-      return [
-        check('added per read while recording, of the same proxy', (recording - direct) / (plain - direct), '<=', 1.05),
-      ]
+      // Turn by turn: the load of the machine changes faster than a run takes.
+      const [direct, plain, recording] = measured.map(({ samples }) => samples)
+      const added = recording.map((sample, i) => (sample - direct[i]) / (plain[i] - direct[i]))
+      return [check('added per read while recording, of the same proxy', medianOf(added), '<=', 1.05)]
     },
   },
   {

@@ -13,7 +13,9 @@ const CORPUS = fileURLToPath(new URL('../../corpus', import.meta.url))
 const EVENT = Buffer.from(
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'm', choices: [{ index: 0, delta: { content: ' word' }, finish_reason: null }] })}\n\n`,
 )
-const READS = 1000
+/** Of one turn of R1. */
+const PACED_READS = 250
+const REPLAYED_READS = 10_000
 
 /** A server of recording-servers.js in a process of its own, as it would be. */
 async function startServer(kind, argument) {
@@ -42,11 +44,12 @@ export async function measureRecording({ rounds }) {
       { name: 'through the proxy, not recording', url: plain.url, samples: [] },
       { name: 'through the proxy, recording to disk', url: recording.url, samples: [] },
     ]
-    for (let round = 0; round < rounds + 2; round++) {
+    // Short turns, so that what else runs on the machine meets all three alike.
+    for (let round = 0; round < 4 * rounds + 4; round++) {
       const order = round % 2 === 0 ? contenders : contenders.toReversed()
       for (const { url, samples } of order) {
         const micros = await upstream.latencyOf(url)
-        if (round >= 2) samples.push(micros / 1000)
+        if (round >= 4) samples.push(micros / 1000)
       }
     }
     return contenders.map(({ name, samples }) => ({
@@ -72,7 +75,7 @@ function pacedUpstream() {
     asked.on('end', async () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.flushHeaders()
-      for (let i = 0; i < READS; i++) {
+      for (let i = 0; i < PACED_READS; i++) {
         await new Promise((resolve) => setTimeout(resolve, 1))
         const writtenAt = performance.now()
         const received = new Promise((resolve) => (arrived = resolve))
@@ -112,10 +115,10 @@ export async function measureReplay({ rounds }) {
   const lines = [
     '{"t":"head","format":"streamfold/recording","v":1}',
     '{"t":"res","at":1000,"status":200,"headers":[["content-type","text/event-stream"]]}',
-    ...Array.from({ length: 10 * READS }, (_, i) =>
+    ...Array.from({ length: REPLAYED_READS }, (_, i) =>
       JSON.stringify({ t: 'b', at: 2000 + i * 1000, off: i * EVENT.length, s: EVENT.toString() }),
     ),
-    JSON.stringify({ t: 'end', at: 2000 + 10 * READS * 1000, kind: 'complete' }),
+    JSON.stringify({ t: 'end', at: 2000 + REPLAYED_READS * 1000, kind: 'complete' }),
   ].join('\n')
   const folder = mkdtempSync(join(tmpdir(), 'streamfold-bench-'))
   const file = join(folder, 'long.stream.jsonl')
@@ -134,7 +137,7 @@ export async function measureReplay({ rounds }) {
         response.on('data', (read) => (bytes += read.length))
         await once(response, 'end')
         if (round >= 2) samples.push(performance.now() - startedAt)
-        if (bytes !== 10 * READS * EVENT.length) throw new Error(`${name}: ${bytes} bytes`)
+        if (bytes !== REPLAYED_READS * EVENT.length) throw new Error(`${name}: ${bytes} bytes`)
       }
     }
     return contenders.map(({ name, samples }) => ({

@@ -3,10 +3,13 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { APIS } from 'streamfold'
 import type { Api, Policy } from 'streamfold'
 import type { CommandIo } from './command-io.ts'
+import { addChatCommand } from './commands/chat.ts'
 import { addDiffCommand } from './commands/diff.ts'
+import { addDoctorCommand } from './commands/doctor.ts'
 import { addExportCommand } from './commands/export.ts'
 import { addImportCommand } from './commands/import.ts'
 import { inspectCommand } from './commands/inspect.ts'
+import { addLedgerCommand } from './commands/ledger.ts'
 import { addMinimizeCommand } from './commands/minimize.ts'
 import { addProbeCommand } from './commands/probe.ts'
 import { addProbePathCommand } from './commands/probe-path.ts'
@@ -23,6 +26,9 @@ interface InspectFlags {
   readonly api?: Api
   readonly json?: true
   readonly jsonl?: true
+  readonly log?: true
+  readonly upstream?: string
+  readonly notExecuted?: true
   readonly strict?: true
   readonly policy?: Policy
   readonly profile?: string
@@ -54,8 +60,11 @@ export async function runProgram(args: readonly string[], io: CommandIo): Promis
       'bare bodies (.sse, .ndjson, .json, .eventstream) or recordings (.stream.jsonl); - is standard input',
     )
     .addOption(new Option('--api <name>', 'wire format; detected where absent').choices(APIS))
-    .addOption(new Option('--json', 'one report as a JSON document').conflicts('jsonl'))
-    .option('--jsonl', 'one report per line, in file order')
+    .addOption(new Option('--json', 'one report as a JSON document').conflicts(['jsonl', 'log']))
+    .addOption(new Option('--jsonl', 'one report per line, in file order').conflicts('log'))
+    .option('--log', 'one line per stream without any content, for a log')
+    .option('--upstream <file>', 'the same exchange on the other side of a hop: says which side is to blame')
+    .option('--not-executed', 'no call was run although the stream was good: says where to look')
     .option('--strict', 'exit 0 for the outcome "completed" only')
     .addOption(
       new Option('--policy <name>', 'strict: a hole in the evidence fails the stream').choices(['compat', 'strict']),
@@ -88,6 +97,9 @@ export async function runProgram(args: readonly string[], io: CommandIo): Promis
     addMinimizeCommand,
     addProbeCommand,
     addProbePathCommand,
+    addChatCommand,
+    addLedgerCommand,
+    addDoctorCommand,
   ]
   for (const add of added) add(program, io, (code) => (exit = code))
   try {
@@ -110,6 +122,9 @@ function inspectOptions({
   api,
   json,
   jsonl,
+  log,
+  upstream,
+  notExecuted,
   strict,
   policy,
   maxTokens,
@@ -117,7 +132,9 @@ function inspectOptions({
   tool,
 }: InspectFlags): Parameters<typeof inspectCommand>[1] {
   return {
-    format: json ? 'json' : jsonl ? 'jsonl' : 'text',
+    format: json ? 'json' : jsonl ? 'jsonl' : log ? 'log' : 'text',
+    notExecuted: notExecuted ?? false,
+    ...(upstream !== undefined && { upstream }),
     strict: strict ?? false,
     request: {
       ...(n !== undefined && { n }),

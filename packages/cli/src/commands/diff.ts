@@ -72,7 +72,9 @@ function hopText({ entry, upstream, diff }: Hop, { marks }: Theme): readonly str
     ? 'the same bytes'
     : sameMeaning
       ? `different bytes, the same calls and outcome (${outcome.entry ?? 'open'})`
-      : `not the same: ${outcome.upstream ?? 'open'} became ${outcome.entry ?? 'open'}`
+      : outcome.upstream === outcome.entry
+        ? `other calls, the same outcome (${outcome.entry ?? 'open'})`
+        : `not the same: ${outcome.upstream ?? 'open'} became ${outcome.entry ?? 'open'}`
   const lines = [`${same ? marks.pass : marks.fail} ${verdict} ${between}`]
   for (const { code, message, count, event, offset } of changes) {
     const place = [

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { adapterFor, APIS, createStreamEngine, detectApi, OUTCOMES_WORST_FIRST } from 'streamfold'
 import type { Api, Policy, ProviderProfile, RequestFacts, StreamEngine, StreamReport } from 'streamfold'
+import { diagnose, logLineOf } from 'streamfold/engine'
 import { clip } from 'streamfold/json'
 import { looksLikeRecording, readRecordings, RecordingError, replayInto, requestFactsOf } from 'streamfold/recording'
 import type { Recording } from 'streamfold/recording'
@@ -28,8 +29,13 @@ export interface InspectOptions {
 }
 
 export interface InspectCommandOptions extends Omit<InspectOptions, 'file' | 'onNote'> {
-  readonly format?: 'text' | 'json' | 'jsonl'
+  /** `log`: the log line of each stream, which holds no content. */
+  readonly format?: 'text' | 'json' | 'jsonl' | 'log'
   readonly strict?: boolean
+  /** The same exchange, recorded on the other side of a hop. */
+  readonly upstream?: string
+  /** It is known that nothing ran the calls. */
+  readonly notExecuted?: boolean
 }
 
 /**
@@ -64,12 +70,25 @@ export async function inspectCommand(
   io: CommandIo,
 ): Promise<ExitCode> {
   const { format = 'text', strict = false } = options
-  const misuse = misuseOf(files, format)
+  const misuse = misuseOf(files, format, options.upstream)
   if (misuse !== undefined) {
     await io.stderr.write(`streamfold: ${misuse}\n`)
     return EXIT.usage
   }
   const theme = themeOf(io.stdout, io.env)
+  let upstream: StreamReport | undefined
+  try {
+    upstream = options.upstream === undefined ? undefined : await upstreamReport(options.upstream, options, io)
+  } catch (error) {
+    if (io.signal.aborted) return EXIT.interrupted
+    if (!(error instanceof InputError) && !(error instanceof RecordingError)) throw error
+    await io.stderr.write(`streamfold: ${nameOf(options.upstream!)}: ${error.message}\n`)
+    return EXIT.unreadableInput
+  }
+  const evidence = {
+    ...(upstream !== undefined && { upstream }),
+    ...(options.notExecuted === true && { executions: [] }),
+  }
   let exit: ExitCode = EXIT.wanted
   const outcomes: string[] = []
   const reservations: Reservation[] = []
@@ -95,7 +114,12 @@ export async function inspectCommand(
     for (const report of reports) {
       const wanted = isWanted(report.outcome, strict)
       if (!wanted) exit = worse(exit, EXIT.unwanted)
-      const text = format === 'text' ? reportText(report, { theme, wanted }) : jsonText(report, format)
+      const text =
+        format === 'text'
+          ? reportText(report, { theme, wanted, hints: diagnose(report, evidence) })
+          : format === 'log'
+            ? jsonText({ file: nameOf(file), ...logLineOf(report, { hash: sha256OfText }) })
+            : jsonText(report, format)
       await io.stdout.write(format === 'text' && outcomes.length > 0 ? `\n${text}` : text)
       outcomes.push(report.outcome ?? 'open')
       const reservation = wanted ? reservationOf(report) : undefined
@@ -120,11 +144,23 @@ function summaryOf(outcomes: readonly string[], reservations: readonly Reservati
   return `${outcomes.length} streams: ${said.join(', ')}${reserved.join('')}`
 }
 
-function misuseOf(files: readonly string[], format: InspectCommandOptions['format']): string | undefined {
+function misuseOf(
+  files: readonly string[],
+  format: InspectCommandOptions['format'],
+  upstream: string | undefined,
+): string | undefined {
   if (format === 'json' && files.length > 1)
     return '--json gives one document and takes one file; use --jsonl for several'
-  if (files.filter((file) => file === '-').length > 1) return 'standard input (-) can be read only once'
+  if ([...files, upstream].filter((file) => file === '-').length > 1) return 'standard input (-) can be read only once'
+  if (upstream !== undefined && files.length > 1) return '--upstream is held against one file'
   return undefined
+}
+
+/** @throws InputError for a file with several exchanges */
+async function upstreamReport(file: string, options: InspectCommandOptions, io: CommandIo): Promise<StreamReport> {
+  const reports = await inspectFile(file, io, options)
+  if (reports.length === 1) return reports[0]!
+  throw new InputError(`holds ${reports.length} exchanges; --upstream takes a recording of one`)
 }
 
 function inspectRecording(recording: Recording, options: InspectOptions): StreamReport {
@@ -174,6 +210,10 @@ function sha256Of(reads: readonly Uint8Array[]): string {
   return hash.digest('hex')
 }
 
+function sha256OfText(text: string): string {
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`
+}
+
 function fileOf({ file }: InspectOptions): { readonly file?: string } {
   return file === undefined ? {} : { file }
 }
@@ -185,7 +225,7 @@ function nameOf(file: string): string {
 /** Control characters that JSON allows raw are escaped all the same: a report may be looked at in a terminal. */
 const TERMINAL_CONTROLS = /[\u007f-\u009f\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/g
 
-function jsonText(report: StreamReport, format: 'json' | 'jsonl'): string {
-  const json = format === 'json' ? JSON.stringify(report, null, 2) : JSON.stringify(report)
+function jsonText(document: object, format: 'json' | 'jsonl' = 'jsonl'): string {
+  const json = format === 'json' ? JSON.stringify(document, null, 2) : JSON.stringify(document)
   return `${json.replace(TERMINAL_CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`
 }

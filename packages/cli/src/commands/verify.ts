@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
+import { clip } from 'streamfold/json'
 import type { Command } from 'commander'
-import { failureText, junitOf, ReplaySyntaxError, SampleError, verify } from '@streamfold/recording'
-import type { VerifiedSample, VerifyDocument } from '@streamfold/recording'
+import { failureText, junitOf, releaseChecklist, ReplaySyntaxError, SampleError, verify } from '@streamfold/recording'
+import type { ChecklistDocument, VerifiedSample, VerifyDocument } from '@streamfold/recording'
 import type { CommandIo } from '../command-io.ts'
 import { EXIT } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
@@ -18,6 +19,8 @@ export interface VerifyCommandOptions {
   readonly save?: string
   readonly workers?: number
   readonly json?: boolean
+  /** Answer the questions of a release from what is on disk; nothing is played. */
+  readonly checklist?: boolean
   /** File for the JUnit document. */
   readonly junit?: string
 }
@@ -25,9 +28,10 @@ export interface VerifyCommandOptions {
 /** `streamfold verify`: golden samples through cut plans and fault plans; exit 1 when something is not as expected. */
 export async function verifyCommand(
   paths: readonly string[],
-  { json, junit, ...options }: VerifyCommandOptions,
+  { json, junit, checklist, ...options }: VerifyCommandOptions,
   io: CommandIo,
 ): Promise<ExitCode> {
+  if (checklist === true) return await checklistCommand(paths, json === true, io)
   const progress = new ProgressLine(io)
   let document: VerifyDocument
   try {
@@ -48,6 +52,41 @@ export async function verifyCommand(
   if (junit !== undefined) await writeFile(junit, junitOf(document))
   await io.stdout.write(json === true ? `${JSON.stringify(document, null, 2)}\n` : textOf(document, io))
   return document.ok ? EXIT.wanted : EXIT.unwanted
+}
+
+async function checklistCommand(paths: readonly string[], json: boolean, io: CommandIo): Promise<ExitCode> {
+  let document: ChecklistDocument
+  try {
+    document = releaseChecklist(paths)
+  } catch (error) {
+    if (!(error instanceof SampleError)) throw error
+    await io.stderr.write(`streamfold: ${error.message}\n`)
+    return EXIT.unreadableInput
+  }
+  await io.stdout.write(json ? `${JSON.stringify(document, null, 2)}\n` : checklistText(document, io))
+  return document.ok ? EXIT.wanted : EXIT.unwanted
+}
+
+const STATES = { shown: 'shown', in_part: 'in part', not_shown: 'not shown' } as const
+
+function checklistText({ answers, unreadable }: ChecklistDocument, io: CommandIo): string {
+  const { marks, warning, paint } = themeOf(io.stdout, io.env)
+  const lines = answers.flatMap(({ question, state, evidence, missing }, i) => {
+    const mark =
+      state === 'shown'
+        ? paint('green', marks.pass)
+        : state === 'in_part'
+          ? paint('yellow', warning)
+          : paint('red', marks.fail)
+    return [
+      `${mark} ${i + 1}. ${question} ${STATES[state]}`,
+      ...evidence.map(({ file, shows }) => `     ${clip(file, 200)}: ${clip(shows, 200)}`),
+      ...missing.map((what) => `     missing: ${clip(what, 300)}`),
+    ]
+  })
+  const shown = answers.filter(({ state }) => state === 'shown').length
+  const unread = unreadable.length === 0 ? '' : `; ${unreadable.length} files can't be read`
+  return `${lines.join('\n')}\n${shown} of ${answers.length} shown${unread}\n`
 }
 
 function textOf(document: VerifyDocument, io: CommandIo): string {
@@ -114,6 +153,10 @@ export function addVerifyCommand(program: Command, io: CommandIo, done: (exit: E
     .option('--save <folder>', 'keep each failing cut and fault as a new sample there')
     .option('--workers <n>', 'threads (one for each processor)', positiveIntegerOption)
     .option('--json', 'the result as a JSON document')
+    .option(
+      '--checklist',
+      'answer the ten questions of a release from what is in these files and folders; plays nothing',
+    )
     .option('--junit <file>', 'the result as JUnit XML, too')
     .addHelpText(
       'after',

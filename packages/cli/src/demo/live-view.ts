@@ -61,6 +61,16 @@ export class LiveView {
     }
   }
 
+  /** A line about a call, for what becomes of it after the stream. */
+  async call(call: { readonly choice: number; readonly callId: string }, text: string): Promise<void> {
+    await this.#line(this.#call(call), text)
+  }
+
+  /** A line of its own. */
+  async note(label: string, text: string): Promise<void> {
+    await this.#line(label, text)
+  }
+
   async #line(label: string, text: string): Promise<void> {
     await this.#close()
     this.#shown = true
@@ -70,7 +80,9 @@ export class LiveView {
   /** Sets what follows apart from what was shown. */
   async end(): Promise<void> {
     await this.#close()
-    if (this.#shown) await this.#output.write('\n')
+    if (!this.#shown) return
+    this.#shown = false
+    await this.#output.write('\n')
   }
 
   /** Ends the line that is open. */

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text as readText } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TimedWrite } from './sample-stream.ts'
 
@@ -9,11 +10,16 @@ export interface SampleServer {
   close(): void
 }
 
-/** Serves the writes to every `POST /v1/chat/completions`, on a free port of this machine only. */
-export async function startSampleServer(writes: readonly TimedWrite[]): Promise<SampleServer> {
+/**
+ * Answers every `POST /v1/chat/completions` with these writes, or those for the body of the request, on a free port of this
+ * machine only.
+ */
+export async function startSampleServer(
+  writes: readonly TimedWrite[] | ((body: string) => readonly TimedWrite[]),
+): Promise<SampleServer> {
   const server = createServer((request, response) => {
-    request.resume()
     if (request.method !== 'POST' || request.url !== '/v1/chat/completions') {
+      request.resume()
       response.writeHead(404).end()
       return
     }
@@ -25,14 +31,17 @@ export async function startSampleServer(writes: readonly TimedWrite[]): Promise<
       'x-request-id': 'req_demo',
     })
     response.flushHeaders()
-    void (async () => {
-      for (const { bytes, pauseMs } of writes) {
+    const answer = async (): Promise<void> => {
+      const body = await readText(request)
+      for (const { bytes, pauseMs } of typeof writes === 'function' ? writes(body) : writes) {
         if (response.destroyed) return
         response.write(bytes)
         await pause(pauseMs)
       }
       response.end()
-    })()
+    }
+    // A client that went away needs no answer.
+    answer().catch(() => response.destroy())
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(0, '127.0.0.1', resolve)

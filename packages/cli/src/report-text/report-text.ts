@@ -1,4 +1,5 @@
 import type { Diagnostic, FaultCode, Outcome, StreamReport, Verdict } from 'streamfold'
+import type { Hint } from 'streamfold/engine'
 import { createWholenessScanner, utf8Length } from 'streamfold/json'
 import { displayWidth, fit, fitTail, padEnd, wrap } from './display-width.ts'
 import { nextStep } from './next-step.ts'
@@ -10,6 +11,8 @@ export interface ReportTextOptions {
   readonly theme: Theme
   /** The outcome is one that the caller accepts. */
   readonly wanted: boolean
+  /** Where the evidence points. */
+  readonly hints?: readonly Hint[]
   /** Leave out calls and text, which the caller shows in its own way. */
   readonly compact?: boolean
 }
@@ -23,6 +26,8 @@ const MAX_CALLS = 5
 const MAX_CHOICES = 3
 const MAX_DIAGNOSTICS = 6
 const MIN_DIAGNOSTICS = 2
+const MAX_HINTS = 2
+const MAX_EVIDENCE = 4
 const LABEL_COLUMNS = 9
 /** `call_` and 24 characters, `toolu_` and 24. */
 const USUAL_ID_COLUMNS = 30
@@ -43,19 +48,22 @@ class ReportView {
   readonly #theme: Theme
   readonly #wanted: boolean
   readonly #compact: boolean
+  readonly #hints: readonly Hint[]
   readonly #lines: string[] = []
 
-  constructor(report: StreamReport, { theme, wanted, compact }: ReportTextOptions) {
+  constructor(report: StreamReport, { theme, wanted, compact, hints }: ReportTextOptions) {
     this.#report = report
     this.#theme = theme
     this.#wanted = wanted
     this.#compact = compact ?? false
+    this.#hints = hints ?? []
   }
 
   lines(): readonly string[] {
     this.#headline()
     this.#rungs()
     this.#error()
+    this.#pointers()
     if (!this.#compact) {
       this.#calls()
     }
@@ -140,6 +148,16 @@ class ReportView {
     }
     const step = code === undefined ? undefined : nextStep(code, this.#report)
     if (step !== undefined) this.#wrapped('next', step)
+  }
+
+  #pointers(): void {
+    for (const { code, message, evidence, callId } of this.#hints.slice(0, MAX_HINTS)) {
+      const of = callId === undefined ? '' : ` (${fit(callId, USUAL_ID_COLUMNS)})`
+      wrap(`${code}${of}: ${message}`, this.#room, 3).forEach((line, i) => this.#labelled(i === 0 ? 'hint' : '', line))
+      for (const fact of evidence.slice(0, MAX_EVIDENCE)) {
+        wrap(`- ${fact}`, this.#room, 2).forEach((line, i) => this.#labelled('', i === 0 ? line : `  ${line}`))
+      }
+    }
   }
 
   #wrapped(label: string, text: string): void {

@@ -4,12 +4,13 @@ import type { ApprovalNeed } from '../gate.ts'
 import { canonicalJson } from '../validate/canonical-json.ts'
 import type { Decision } from './decision.ts'
 import type { Policy, PolicyRequest } from './policy.ts'
-import { Refused } from './refused.ts'
+import { CHECK_FAILED_MESSAGE, Refused } from './refused.ts'
 import type { Ask } from './refused.ts'
 
 const DEFAULT_APPROVAL_EXPIRES_MS = 60 * 60 * 1000
+const LONGEST_APPROVAL_MS = 365 * 24 * 60 * 60 * 1000
 
-/** Canonical JSON of what the tool says the call is about. */
+/** Canonical JSON of what the tool says the call is about; `undefined` where it names nothing: null, or an empty text. */
 export async function operationIdOf(
   tool: Tool,
   args: unknown,
@@ -17,7 +18,11 @@ export async function operationIdOf(
   ask: Ask,
 ): Promise<string | undefined> {
   if (tool.operationId === undefined) return undefined
-  return ask('permission', 'authorize', 'operationId()', () => canonicalJson(tool.operationId?.(args, context) ?? null))
+  return ask('permission', 'authorize', 'operationId()', () => {
+    // Else all calls that leave the id out would be one operation, done once for ever.
+    const named = tool.operationId?.(args, context) ?? ''
+    return named === '' ? undefined : canonicalJson(named)
+  })
 }
 
 /** Whether a person is to be asked, and what. Asked for by the policy, the tool, or by default for what can't be undone. */
@@ -35,16 +40,20 @@ export async function approvalNeed(
     tool.redact === undefined
       ? request.input
       : await ask('approval', 'authorize', 'redact()', () => tool.redact?.(request.input) ?? null)
+  const expiresInMs =
+    (decision.decision === 'ask' ? decision.expiresInMs : undefined) ??
+    policy.approvalExpiresInMs ??
+    DEFAULT_APPROVAL_EXPIRES_MS
+  if (!(expiresInMs > 0 && expiresInMs <= LONGEST_APPROVAL_MS)) {
+    throw new Refused('approval', 'check_failed', 'authorize', CHECK_FAILED_MESSAGE, 'the time to answer is no time')
+  }
   return {
     callId: request.context.callId,
     tool: tool.name,
     argumentsHash: request.argumentsHash,
     reason: clip(reason, 300),
     shown,
-    expiresInMs:
-      (decision.decision === 'ask' ? decision.expiresInMs : undefined) ??
-      policy.approvalExpiresInMs ??
-      DEFAULT_APPROVAL_EXPIRES_MS,
+    expiresInMs: Math.ceil(expiresInMs),
   }
 }
 

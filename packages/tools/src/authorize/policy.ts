@@ -97,6 +97,28 @@ export function missingRight(
 
 const DECISIONS: readonly string[] = ['allow', 'ask', 'deny']
 
+const LISTS = ['tenants', 'workflows', 'effects', 'requires'] as const
+const RULE_KEYS: ReadonlySet<string> = new Set([...LISTS, 'tools', 'decision', 'reason', 'shadow'])
+const POLICY_KEYS: ReadonlySet<string> = new Set([
+  'revision',
+  'rules',
+  'hooks',
+  'unsafeWithoutOperationId',
+  'approvalExpiresInMs',
+])
+
+/** `tenant` in the place of `tenants` would make a rule speak for everybody. */
+function refuseUnknownKeys(what: string, value: object, known: ReadonlySet<string>): void {
+  const unknown = Object.keys(value).find((key) => !known.has(key))
+  if (unknown !== undefined) throw new TypeError(`${what} has no field ${JSON.stringify(unknown)}`)
+}
+
+/** A text in the place of a list would match every part of it. */
+function requireNames(what: string, value: unknown): void {
+  if (value === undefined || (Array.isArray(value) && value.every((name) => typeof name === 'string'))) return
+  throw new TypeError(`${what} must be a list of names`)
+}
+
 /**
  * Refuses a policy that would not do what it seems to say: a misspelt tool in a rule that denies would deny nothing.
  *
@@ -106,10 +128,23 @@ export function requireSoundPolicy(policy: Policy, toolNames: ReadonlySet<string
   if (typeof policy.revision !== 'string' || policy.revision === '') {
     throw new TypeError('policy: revision must be a string that changes whenever the policy does')
   }
+  refuseUnknownKeys('policy', policy, POLICY_KEYS)
+  const { approvalExpiresInMs, unsafeWithoutOperationId } = policy
+  if (approvalExpiresInMs !== undefined && !(approvalExpiresInMs > 0)) {
+    throw new TypeError(`policy: approvalExpiresInMs must be a positive number, not ${approvalExpiresInMs}`)
+  }
+  if (unsafeWithoutOperationId !== undefined && !DECISIONS.includes(unsafeWithoutOperationId)) {
+    throw new TypeError('policy: unsafeWithoutOperationId must be allow, ask or deny')
+  }
   if (!Array.isArray(policy.rules)) throw new TypeError('policy: rules must be a list')
   for (const [index, rule] of policy.rules.entries()) {
     if (!DECISIONS.includes(rule.decision)) {
       throw new TypeError(`policy: rules[${index}].decision must be allow, ask or deny, not ${String(rule.decision)}`)
+    }
+    refuseUnknownKeys(`policy: rules[${index}]`, rule, RULE_KEYS)
+    for (const name of LISTS) requireNames(`policy: rules[${index}].${name}`, rule[name])
+    if (rule.shadow !== undefined && typeof rule.shadow !== 'boolean') {
+      throw new TypeError(`policy: rules[${index}].shadow must be true or false`)
     }
     if (rule.tools === '*') continue
     if (!Array.isArray(rule.tools)) throw new TypeError(`policy: rules[${index}].tools must be a list of names, or '*'`)

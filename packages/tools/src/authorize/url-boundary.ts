@@ -79,7 +79,12 @@ export function guardedLookup(lookup: LookupFunction = lookupHost): LookupFuncti
   }
 }
 
+/** White space and control characters, which `URL` drops, and backslashes, which it turns: other programs read another host. */
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const AMBIGUOUS = /[\u0000-\u0020\u007f\\]/
+
 function parseUrl(text: string): URL {
+  if (AMBIGUOUS.test(text)) throw new ResourceError('url', 'it holds white space, control characters or backslashes')
   try {
     return new URL(text)
   } catch {

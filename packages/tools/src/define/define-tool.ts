@@ -17,6 +17,9 @@ import { strictForm, withoutPlaceholderNulls } from './strict-form.ts'
 import { EFFECTS } from './tool.ts'
 import type { ApprovalRule, Effect, GateContext, QueryAnswer, Tool, ToolContext } from './tool.ts'
 
+/** A timer that is set for longer goes off at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 /** Names that every provider takes. */
 const TOOL_NAME = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/
 
@@ -45,6 +48,7 @@ export interface ToolDefinition<Parameters extends ToolParameters, Result> exten
    * that asks again would really do it again.
    */
   readonly approve?: ApprovalRule<ArgumentsOf<Parameters>>
+  /** Null, or an empty text, names no operation: then the call is one by itself, as if this function were not there. */
   operationId?(args: ArgumentsOf<Parameters>, context: GateContext): JsonValue
   resources?(args: ArgumentsOf<Parameters>, context: GateContext): readonly Resource[] | Promise<readonly Resource[]>
   authorize?(args: ArgumentsOf<Parameters>, context: GateContext): Decision | Promise<Decision>
@@ -79,8 +83,8 @@ export function defineTool<const Parameters extends ToolParameters, Result>(
   if ((definition.effect === 'queryable') !== (definition.query !== undefined)) {
     throw new TypeError(`tool ${name}: a queryable tool needs a query function, and no other tool has one`)
   }
-  requirePositive(name, 'timeoutMs', definition.timeoutMs)
-  requirePositive(name, 'maxArgumentBytes', definition.maxArgumentBytes)
+  requirePositive(name, 'timeoutMs', definition.timeoutMs, LONGEST_TIMER_MS)
+  requirePositive(name, 'maxArgumentBytes', definition.maxArgumentBytes, Number.MAX_SAFE_INTEGER)
 
   try {
     const inputSchema = inputSchemaOf(definition)
@@ -154,7 +158,7 @@ function optionalFunctions<Parameters extends ToolParameters, Result>(
   }
 }
 
-function requirePositive(name: string, field: string, value: number | undefined): void {
-  if (value === undefined || (Number.isFinite(value) && value > 0)) return
-  throw new TypeError(`tool ${name}: ${field} must be a positive number, not ${value}`)
+function requirePositive(name: string, field: string, value: number | undefined, most: number): void {
+  if (value === undefined || (value > 0 && value <= most)) return
+  throw new TypeError(`tool ${name}: ${field} must be a positive number, at most ${most}, not ${value}`)
 }

@@ -34,6 +34,8 @@ export interface ExecutionSetting {
   readonly tryAgainMs: number
   /** Pauses between attempts to record an outcome while the store can't be written, in milliseconds. */
   readonly recordRetriesMs: readonly number[]
+  /** Takes an outcome that could not be recorded while its caller waited. */
+  readonly reportLater: (claim: Claim, outcome: ExecutionOutcome) => void
 }
 
 export type RecheckAnswer =
@@ -81,10 +83,11 @@ async function run(active: ActiveClaim, setting: ExecutionSetting): Promise<Ende
   if (claim.again && execution.effect === 'queryable') {
     const known = await ask(tool, context, setting)
     if (known !== 'run') return known
-    // The answer may have taken long; whoever claimed meanwhile has been told the same.
-    const { lost } = await setting.ledger.heartbeat([claim], setting.leaseMs)
-    if (lost.length > 0) return { state: 'unknown', message: 'another worker took over' }
   }
+  await crashPoint('execute.before-entry')
+  const halted = await lastLook(active, setting)
+  if (halted !== undefined) return halted
+  // Entered at once: nothing is waited for in between.
   const entered = await enter(active, tool, args, context, setting)
   if (entered.state !== 'unknown' || cancelledBy(abort.signal)) return entered
   return await afterError(entered, tool, context, claim, setting)
@@ -145,11 +148,6 @@ async function enter(
   const timer = setTimeout(() => abort.abort(new AbortedTool('timeout')), tool.timeoutMs ?? setting.timeoutMs)
   const patience = givenUp(abort.signal, setting.abortGraceMs)
   try {
-    await crashPoint('execute.before-entry')
-    // The last look before the point of no return.
-    if ((setting.signal?.aborted === true || abort.signal.aborted) && !claim.again) {
-      return { state: 'failed', code: 'cancelled', message: 'cancelled before it began' }
-    }
     const running = Promise.resolve(tool.execute(args, context)).then(
       (value): ExecutionOutcome => {
         const { json, truncated } = resultText(value, setting.maxResultBytes)
@@ -172,6 +170,38 @@ async function enter(
     patience.cancel()
     setting.signal?.removeEventListener('abort', onCallerAbort)
   }
+}
+
+const LOOKS = 3
+
+/**
+ * The last look before the point of no return: why the tool may not be entered. A first claim that is fresh costs nothing; one
+ * that was held up, by a slow check or with its process, has to be found in the ledger still, and so has one that runs again.
+ * @throws {StoreError} when the ledger can't be asked
+ */
+async function lastLook(active: ActiveClaim, setting: ExecutionSetting): Promise<ExecutionOutcome | undefined> {
+  const { claim, abort } = active
+  // The database counted from a moment before; half a lease is far more than that moment.
+  let freshUntil = claim.again ? 0 : setting.leaseMs / 2
+  for (let look = 1; claim.ageMs >= freshUntil; look += 1) {
+    if (look > LOOKS) return notEntered(claim, 'it was held up for too long')
+    const asked = claim.ageMs
+    const { lost, unwanted } = await setting.ledger.heartbeat([claim], setting.leaseMs)
+    if (lost.length > 0) return notEntered(claim, 'its lease had ended')
+    if (unwanted.length > 0) return notEntered(claim, 'it was cancelled')
+    // The answer itself may have been held up.
+    freshUntil = asked + setting.leaseMs / 2
+  }
+  if (setting.signal?.aborted !== true && !abort.signal.aborted) return undefined
+  return notEntered(claim, 'it was cancelled')
+}
+
+/** This claim did nothing. Only where no earlier one can have done it either, that is the last word. */
+function notEntered({ again, execution }: Claim, why: string): ExecutionOutcome {
+  // A queryable one was asked a moment ago, and was not done.
+  return again && execution.effect === 'idempotent'
+    ? { state: 'unknown', message: `it may have run before, and was not run again: ${why}` }
+    : { state: 'failed', code: 'cancelled', message: `not begun: ${why}` }
 }
 
 function givenUp(signal: AbortSignal, graceMs: number): { readonly promise: Promise<'given_up'>; cancel(): void } {
@@ -247,7 +277,11 @@ async function record(claim: Claim, outcome: ExecutionOutcome, setting: Executio
       return answer.execution ?? claim.execution
     } catch (error) {
       const pause = setting.recordRetriesMs[attempt]
-      if (!(error instanceof StoreError) || !error.retryable || pause === undefined) throw error
+      if (!(error instanceof StoreError) || !error.retryable) throw error
+      if (pause === undefined) {
+        setting.reportLater(claim, outcome)
+        throw error
+      }
       // Heartbeats go on meanwhile: the claim is still active.
       await new Promise((resolve) => setTimeout(resolve, pause))
     }

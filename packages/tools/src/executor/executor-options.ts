@@ -68,6 +68,9 @@ const DEFAULTS: ExecutorSettings = {
   maxResultBytes: 256 * 1024,
 }
 
+/** A timer that is set for longer goes off at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 const LEAST: Readonly<Partial<Record<keyof ExecutorSettings, number>>> = {
   concurrency: 1,
   leaseMs: 10,
@@ -76,8 +79,16 @@ const LEAST: Readonly<Partial<Record<keyof ExecutorSettings, number>>> = {
   maxResultBytes: 256,
 }
 
-/** @throws {RangeError} for a number that makes no sense */
+/**
+ * @throws {RangeError} for a number that makes no sense
+ * @throws {TypeError} for a tenant that is none
+ */
 export function settingsOf(options: ExecutorOptions): ExecutorSettings {
+  const { tenant } = options
+  // Databases keep neither NUL nor half a pair, and what takes their place could be another tenant's name.
+  if (typeof tenant !== 'string' || tenant === '' || /\0|\p{Cs}/u.test(tenant)) {
+    throw new TypeError('tenant must be a name, without NUL and lone surrogates')
+  }
   const settings = { ...DEFAULTS }
   for (const name of Object.keys(DEFAULTS) as (keyof ExecutorSettings)[]) {
     const value = options[name]
@@ -85,7 +96,10 @@ export function settingsOf(options: ExecutorOptions): ExecutorSettings {
     if (typeof value === 'number' && !(value >= (LEAST[name] ?? 0))) {
       throw new RangeError(`${name} must be at least ${LEAST[name] ?? 0}, not ${value}`)
     }
-    Object.assign(settings, { [name]: value })
+    if (typeof value === 'number' && name.endsWith('Ms') && name !== 'waitMs' && value > LONGEST_TIMER_MS) {
+      throw new RangeError(`${name} must be at most ${LONGEST_TIMER_MS} (24 days), not ${value}`)
+    }
+    Object.assign(settings, { [name]: typeof value === 'number' ? Math.ceil(value) : value })
   }
   return settings
 }

@@ -4,7 +4,7 @@ import { clip } from 'streamfold/json'
 import { crashPoint } from '../crash-point.ts'
 import type { CallContext } from '../define/tool.ts'
 import type { GateVerdict } from '../gate.ts'
-import type { CancelAnswer } from '../ledger/cancel.ts'
+import type { CancelAnswer, CancelledBatch } from '../ledger/cancel.ts'
 import type { Claim } from '../ledger/claim.ts'
 import type { Execution } from '../ledger/execution.ts'
 import { LedgerError } from '../ledger/ledger-error.ts'
@@ -18,6 +18,7 @@ import type { BatchPlace, BatchResult, Executor, RecoveryReport, ToolBatch } fro
 import { settingsOf } from './executor-options.ts'
 import type { ExecutorOptions, ExecutorSettings } from './executor-options.ts'
 import { Heart } from './heart.ts'
+import { LateReports } from './late-reports.ts'
 import { Slots } from './slots.ts'
 import { contextJson, storedContext } from './stored-context.ts'
 import { cancelledResult, executionResult, refusedResult, standingResult } from './tool-result.ts'
@@ -40,6 +41,7 @@ class LedgerExecutor implements Executor {
   readonly #active = new ActiveClaims()
   readonly #slots: Slots
   readonly #heart: Heart
+  readonly #late: LateReports
   readonly #running = new Set<Promise<unknown>>()
   #sweeper: NodeJS.Timeout | undefined
   #closed = false
@@ -52,6 +54,7 @@ class LedgerExecutor implements Executor {
     this.#heart = new Heart(options.ledger, this.#active, settings.leaseMs, (error) =>
       options.onBackgroundError?.(error),
     )
+    this.#late = new LateReports(options.ledger, (error) => options.onBackgroundError?.(error))
     this.#scheduleRecovery()
   }
 
@@ -76,6 +79,7 @@ class LedgerExecutor implements Executor {
     clearTimeout(this.#sweeper)
     while (this.#running.size > 0) await Promise.allSettled(this.#running)
     await this.#heart.stop()
+    await this.#late.close()
   }
 
   async #run(batch: ToolBatch, place: BatchPlace): Promise<BatchResult> {
@@ -152,12 +156,22 @@ class LedgerExecutor implements Executor {
     )
     let results = first
     if (signal?.aborted === true && first.some(({ code }) => code === 'in_progress')) {
-      const batch = { tenant: this.tenant, runId, turn, choice }
-      const { calls: stopped } = await this.#options.ledger.cancelBatch(batch, this.owner)
+      const stopped = await this.#stopWaiting({ tenant: this.tenant, runId, turn, choice })
       const gone = new Set(stopped.filter(({ result }) => result === 'cancelled').map(({ callId }) => callId))
       results = first.map((result) => (gone.has(result.callId) ? cancelledResult(result) : result))
     }
     return { state: results.some(({ status }) => status === 'pending') ? 'pending' : 'done', results }
+  }
+
+  /** A store that can't be written leaves them waiting, which is what their results say. */
+  async #stopWaiting(batch: CancelledBatch): Promise<CancelAnswer['calls']> {
+    try {
+      return (await this.#options.ledger.cancelBatch(batch, this.owner)).calls
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+      this.#options.onBackgroundError?.(error)
+      return []
+    }
   }
 
   /** @returns whether somebody answered */
@@ -261,6 +275,7 @@ class LedgerExecutor implements Executor {
       ...this.#settings,
       ...(signal === undefined ? {} : { signal }),
       recordRetriesMs: RECORD_RETRIES_MS,
+      reportLater: (claim, outcome) => this.#late.add(claim, outcome),
       recheck: async (execution) => {
         if (execution.tenant !== this.tenant) return { kind: 'refuse', reason: 'it belongs to another tenant' }
         const stored = { callId: execution.callId, name: execution.tool, inputJson: execution.inputJson }
@@ -269,13 +284,35 @@ class LedgerExecutor implements Executor {
         if (verdict.argumentsHash !== execution.argumentsHash) {
           return { kind: 'refuse', reason: 'the stored arguments are not those that were authorized' }
         }
+        // The policy may ask for more by now than it did when the call was released.
+        if (verdict.approval !== undefined && !(await ledger.isApproved(execution))) {
+          return { kind: 'refuse', reason: 'a person has to agree to it, and did not' }
+        }
         return { kind: 'pass', pass: verdict }
       },
     }
   }
 
-  /** Waits for an execution that is not ours yet: takes it when it is ready, else watches it. */
+  /**
+   * Waits for an execution that is not ours yet: takes it when it is ready, else watches it. Where the store can't be asked it is
+   * under way, as far as anybody knows: the batch's other calls may have run, and keep their results.
+   */
   async #attach(
+    about: AboutCall,
+    execution: Execution,
+    replayed: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<ToolResult> {
+    try {
+      return await this.#watch(about, execution, replayed, signal)
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+      this.#options.onBackgroundError?.(error)
+      return executionResult(about, execution, replayed)
+    }
+  }
+
+  async #watch(
     about: AboutCall,
     execution: Execution,
     replayed: boolean,

@@ -3,6 +3,7 @@ import type { Dialect } from '../store/dialect.ts'
 import type { Queries, Store } from '../store/store.ts'
 import { listOf, writeAudit } from './audit.ts'
 import type { AuditEntry } from './audit.ts'
+import type { Execution } from './execution.ts'
 import { LedgerError } from './ledger-error.ts'
 import type { CallState } from './states.ts'
 
@@ -190,6 +191,20 @@ export async function findApproval(store: Store, tenant: string, approvalId: str
     [tenant, approvalId],
   )
   return row === undefined ? undefined : approvalOf(row)
+}
+
+/** Somebody agreed to a call behind this execution, with these arguments, and that yes was used for it. */
+export async function isApproved(
+  store: Store,
+  { tenant, key, tool, argumentsHash }: Pick<Execution, 'tenant' | 'key' | 'tool' | 'argumentsHash'>,
+): Promise<boolean> {
+  const rows = await store.query(
+    `select 1 as yes from streamfold_call c join streamfold_approval a on a.tenant = c.tenant and a.run_id = c.run_id ` +
+      `and a.turn = c.turn and a.choice_ix = c.choice_ix and a.ordinal = c.ordinal where c.tenant = $1 and c.op_key = $2 ` +
+      `and a.tool = $3 and a.args_hash = $4 and a.decision = 'allow' and a.consumed_at is not null limit 1`,
+    [tenant, key, tool, argumentsHash],
+  )
+  return rows.length > 0
 }
 
 /** Approvals that can still be answered, oldest first. */

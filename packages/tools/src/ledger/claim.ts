@@ -16,6 +16,8 @@ export class Claim {
   readonly fence: number
   /** This is not the first claim: an earlier one may have had its effect. */
   readonly again: boolean
+  readonly #wallMs: number = Date.now()
+  readonly #steadyMs: number = performance.now()
   #used = false
 
   constructor(execution: Execution, owner: string) {
@@ -23,6 +25,11 @@ export class Claim {
     this.owner = owner
     this.fence = execution.fence
     this.again = execution.fence > 1
+  }
+
+  /** Time since it was made, in milliseconds: by the clock that shows more, for one may have stood still with the machine. */
+  get ageMs(): number {
+    return Math.max(Date.now() - this.#wallMs, performance.now() - this.#steadyMs)
   }
 
   /** @throws {Error} when the claim was used before */

@@ -1,6 +1,6 @@
 import { migrate } from '../store/migrate.ts'
 import type { Store } from '../store/store.ts'
-import { decideApproval, findApproval, pendingApprovals } from './approval.ts'
+import { decideApproval, findApproval, isApproved, pendingApprovals } from './approval.ts'
 import type { Approval, ApprovalDecision } from './approval.ts'
 import { cancelBatch, cancelRun } from './cancel.ts'
 import type { CancelAnswer, CancelledBatch } from './cancel.ts'
@@ -52,6 +52,9 @@ export interface Ledger {
   findApproval(tenant: string, approvalId: string): Promise<Approval | undefined>
   /** A person's answer. The first one counts. */
   decideApproval(tenant: string, approvalId: string, decision: ApprovalDecision): Promise<Approval>
+
+  /** Somebody agreed to a call behind this execution, with these arguments, and that yes was used for it. */
+  isApproved(execution: Pick<Execution, 'tenant' | 'key' | 'tool' | 'argumentsHash'>): Promise<boolean>
 
   /** Executions of a tenant, newest first. */
   list(tenant: string, options?: ListOptions): Promise<readonly Execution[]>
@@ -109,6 +112,7 @@ export async function openLedger(store: Store): Promise<Ledger> {
     pendingApprovals: (tenant, limit = 100) => pendingApprovals(store, tenant, limit),
     findApproval: (tenant, approvalId) => findApproval(store, tenant, approvalId),
     decideApproval: (tenant, approvalId, decision) => decideApproval(store, tenant, approvalId, decision),
+    isApproved: (execution) => isApproved(store, execution),
     list: (tenant, options) => listExecutions(store, tenant, options),
     find: (tenant, key) => findExecution(store, tenant, key),
     show: (tenant, key) => showExecution(store, tenant, key),

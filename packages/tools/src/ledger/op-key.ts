@@ -14,9 +14,14 @@ export interface CallPlace {
  *
  * With an operation id of the tool: the same business operation has the same key in every turn and run. Without one the place
  * stands for it, which protects only against replays of the same answer: a model that asks again really does it again.
+ *
+ * @param neverBegun how many executions of the operation there are that were claimed and then stopped before they began: their
+ *   rows stay as evidence, and the operation has its next key
  */
-export function operationKey(tool: string, operationId: string | undefined, place: CallPlace): string {
-  if (operationId !== undefined) return `op:${sha256Hex(JSON.stringify([tool, operationId]))}`
+export function operationKey(tool: string, operationId: string | undefined, place: CallPlace, neverBegun = 0): string {
+  if (operationId !== undefined) {
+    return `op:${sha256Hex(JSON.stringify(neverBegun === 0 ? [tool, operationId] : [tool, operationId, neverBegun]))}`
+  }
   // Encoded as an array: parts that hold a separator can't run into each other.
   return `call:${sha256Hex(JSON.stringify([place.runId, place.turn, place.choice, place.ordinal, place.callId]))}`
 }

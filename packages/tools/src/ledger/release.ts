@@ -153,7 +153,8 @@ class Release {
         `values ($1, $2, $3, $4, $5, 'open', ${now})`,
       [...this.#batch, calls.length],
     )
-    const rows = calls.map((call) => this.#callValues(call, cancelled))
+    const keys = await this.#keys()
+    const rows = calls.map((call) => this.#callValues(call, keys.get(call.ordinal) ?? null, cancelled))
     // In two statements, so that there is a place between two calls for a test to stop at.
     for (const some of [rows.slice(0, 1), rows.slice(1)]) {
       if (some.length === 0) continue
@@ -195,14 +196,13 @@ class Release {
     }
   }
 
-  #callValues(call: CheckedCall, cancelled: boolean): readonly SqlValue[] {
+  #callValues(call: CheckedCall, key: string | null, cancelled: boolean): readonly SqlValue[] {
     const about = [call.ordinal, call.callId, call.tool, call.inputJson, call.argumentsHash]
     const revision = call.policyRevision ?? null
     if (call.verdict === 'refuse') {
       const state: CallState = call.phase === 'authorize' ? 'denied' : 'rejected'
       return [...about, null, null, state, call.code, call.phase, call.reason, revision]
     }
-    const key = this.#keyOf(call)
     if (cancelled) {
       return [...about, key, call.effect, 'cancelled', 'cancelled', 'execute', 'the run was cancelled', revision]
     }
@@ -210,15 +210,30 @@ class Release {
     return [...about, key, call.effect, state, null, null, null, revision]
   }
 
-  #keyOf(call: CheckedCall & { readonly verdict: 'pass' }): string {
-    const { runId, turn, choice } = this.#request
-    return operationKey(call.tool, call.operationId, {
-      runId,
-      turn,
-      choice,
-      ordinal: call.ordinal,
-      callId: call.callId,
-    })
+  /**
+   * By ordinal, for calls that may run. An execution that was stopped between its claim and its beginning — cancelled, or not
+   * allowed any more — was as good as never made, so it does not use up the key of its operation.
+   */
+  async #keys(): Promise<ReadonlyMap<number, string>> {
+    const { tenant, runId, turn, choice, calls } = this.#request
+    const keys = new Map<number, string>()
+    let open = calls.filter((call) => call.verdict === 'pass')
+    for (let neverBegun = 0; open.length > 0; neverBegun += 1) {
+      for (const { tool, operationId, ordinal, callId } of open) {
+        keys.set(ordinal, operationKey(tool, operationId, { runId, turn, choice, ordinal, callId }, neverBegun))
+      }
+      open = open.filter(({ operationId }) => operationId !== undefined)
+      if (open.length === 0) break
+      const wanted = [...new Set(open.map(({ ordinal }) => keys.get(ordinal) as string))]
+      const stopped = await this.#tx.query<{ op_key: string }>(
+        `select op_key from streamfold_execution where tenant = $1 and state = 'failed' ` +
+          `and code in ('cancelled', 'not_authorized') and op_key in (${listOf(wanted, 1)})`,
+        [tenant, ...wanted],
+      )
+      const used = new Set(stopped.map((row) => row.op_key))
+      open = open.filter(({ ordinal }) => used.has(keys.get(ordinal) as string))
+    }
+    return keys
   }
 
   async #readCalls(): Promise<void> {

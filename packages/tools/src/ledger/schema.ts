@@ -169,6 +169,92 @@ function guards(dialect: Dialect): readonly string[] {
   ]
 }
 
+/**
+ * What the first guards let through: to SQL a comparison with null is neither true nor false, so an answer could be taken back
+ * to null and given anew.
+ */
+function strictGuards(dialect: Dialect): readonly string[] {
+  const on = (
+    name: string,
+    event: 'insert' | 'update' | 'delete',
+    table: string,
+    when: string,
+    message: string,
+  ): readonly string[] => guard(dialect, `streamfold_guard_${name}`, event, table, when, message)
+  return [
+    ...on(
+      'approval_place',
+      'update',
+      'streamfold_approval',
+      changed('tenant', 'approval_id', 'run_id', 'turn', 'choice_ix', 'ordinal', 'shown', 'reason'),
+      'what an approval is about never changes',
+    ),
+    ...on(
+      'approval_answer',
+      'update',
+      'streamfold_approval',
+      `OLD.decision is not null and (${changed('decision', 'decided_by', 'decided_at')})`,
+      'an approval is answered once',
+    ),
+    ...on(
+      'approval_new',
+      'insert',
+      'streamfold_approval',
+      'NEW.decision is not null or NEW.consumed_at is not null',
+      'an approval begins without an answer',
+    ),
+    ...on('approval_gone', 'delete', 'streamfold_approval', '1 = 1', 'evidence stays'),
+    ...on(
+      'call_new',
+      'insert',
+      'streamfold_call',
+      "NEW.state = 'released'",
+      'a call is released after it was recorded',
+    ),
+    ...on(
+      'call_place',
+      'update',
+      'streamfold_call',
+      `${changed('tenant', 'run_id', 'turn', 'choice_ix', 'ordinal', 'op_key', 'effect')} ` +
+        "or (NEW.args <> OLD.args and NEW.args <> '')",
+      'what a call is about never changes',
+    ),
+    ...on('batch_new', 'insert', 'streamfold_batch', "NEW.state <> 'open'", 'a batch begins as open'),
+    ...on(
+      'execution_place',
+      'update',
+      EXECUTION,
+      changed('turn', 'choice_ix', 'call_id', 'context', 'created_at'),
+      'what an execution is about never changes',
+    ),
+    ...on(
+      'execution_pruned',
+      'update',
+      EXECUTION,
+      `NEW.pruned_at is not null and (NEW.args <> '' or NEW.result is not null or ` +
+        `${changed('code', 'message', 'result_hash', 'finished_at', 'truncated')} or ` +
+        "OLD.state not in ('succeeded', 'failed'))",
+      'pruning drops contents of what is settled, and changes nothing else',
+    ),
+    ...on(
+      'attempt_once',
+      'update',
+      'streamfold_attempt',
+      `${changed('tenant', 'op_key', 'fence', 'started_at')} or ` +
+        `(OLD.outcome is not null and (${changed('outcome', 'ended_at')})) or ` +
+        `(OLD.late_at is not null and (${changed('late_at', 'late_outcome', 'late_hash')}))`,
+      'the outcome of an attempt is written once',
+    ),
+    ...on('audit_gone', 'delete', 'streamfold_audit', '1 = 1', 'the trail is only added to'),
+  ]
+}
+
+/** SQL condition over OLD and NEW: one of the columns changes, null included. */
+function changed(...columns: readonly string[]): string {
+  return columns.map((column) => `NEW.${column} is distinct from OLD.${column}`).join(' or ')
+}
+
 export const LEDGER_MIGRATIONS: readonly Migration[] = [
   { version: 1, name: 'ledger', statements: (dialect) => [...tables(dialect), ...guards(dialect)] },
+  { version: 2, name: 'strict guards', statements: strictGuards },
 ]

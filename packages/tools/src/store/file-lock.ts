@@ -1,25 +1,26 @@
-import { realpathSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { makePrivate } from './private-file.ts'
 import type { SqliteEngine, SqliteFile } from './sqlite-engine.ts'
 import { sqliteError } from './sqlite-error.ts'
 import { StoreError } from './store-error.ts'
 
-// The operating system's file locks do not hold between two SQLite libraries in one process.
-const HELD = new Set<string>()
+// The operating system's file locks do not hold between two SQLite libraries in one process, nor do two installed copies of
+// this package see each other's variables.
+const HELD_FILES: unique symbol = Symbol.for('streamfold.heldFiles')
+const everywhere: typeof globalThis & { [HELD_FILES]?: Set<string> } = globalThis
+const HELD = (everywhere[HELD_FILES] ??= new Set<string>())
 
 const POLL_MS = 25
 
 /**
- * Takes the right to write to `path` until `release`, or until this process ends, however it ends. The lock is on a file
+ * Takes the right to write to `place`, a real path, until `release`, or until this process ends, however it ends. The lock is on a file
  * beside it, so that others can still read the database itself.
  * @throws {StoreError} `locked` when another process has it for longer than `waitMs`
  */
-export async function lockFile(engine: SqliteEngine, path: string, waitMs: number): Promise<{ release(): void }> {
-  const place = join(realpathSync(dirname(path)), basename(path))
+export async function lockFile(engine: SqliteEngine, place: string, waitMs: number): Promise<{ release(): void }> {
   const refused = (cause?: unknown): StoreError =>
     new StoreError(
       'locked',
-      `${path} is in use by another process; the embedded store serves one process at a time. ` +
+      `${place} is in use by another process; the embedded store serves one process at a time. ` +
         'Stop the other one, open the file with readOnly, or use PostgreSQL to share it.',
       { cause },
     )
@@ -42,6 +43,7 @@ export async function lockFile(engine: SqliteEngine, path: string, waitMs: numbe
 }
 
 function tryLock(engine: SqliteEngine, path: string): SqliteFile | undefined {
+  makePrivate(path)
   const file = engine.open(path, { readOnly: false })
   try {
     file.exec('begin exclusive')

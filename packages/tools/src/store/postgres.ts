@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { POSTGRES } from './dialect.ts'
 import type { Dialect } from './dialect.ts'
-import { isBroken, isRetried, postgresError } from './postgres-error.ts'
+import { isBroken, isRetried, isUseless, postgresError } from './postgres-error.ts'
 import { storable } from './store.ts'
 import type { Queries, SqlValue, Store } from './store.ts'
 import { StoreError } from './store-error.ts'
@@ -11,6 +11,12 @@ export interface PostgresOptions {
   readonly connections?: number
   /** How long to wait for a connection, in milliseconds. Default 10 000. */
   readonly connectTimeoutMs?: number
+  /**
+   * How long one statement may take, and one transaction may idle, in milliseconds. Default 30 000. A connection that says
+   * nothing for longer is given up: its other end may be gone without a word, or this process may have stood still, with rows
+   * locked that others wait for.
+   */
+  readonly statementTimeoutMs?: number
   /** SQL expression for the time. Default: the database's clock. For tests of what time does. */
   readonly now?: string
 }
@@ -20,19 +26,27 @@ const DEADLOCK_TRIES = 5
 
 /** PostgreSQL, for several processes or hosts. */
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Store> {
-  const { connections = 10, connectTimeoutMs = 10_000, now = POSTGRES.now } = options
-  const pool = new pg.Pool({
+  const { connections = 10, connectTimeoutMs = 10_000, statementTimeoutMs = 30_000, now = POSTGRES.now } = options
+  const limit = Math.ceil(statementTimeoutMs)
+  const config: pg.PoolConfig & { readonly onConnect: (client: pg.ClientBase) => Promise<unknown> } = {
     connectionString: url,
     max: connections,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    // The server's own limit comes first; this one is for a server that does not answer at all.
+    query_timeout: limit + 1_000,
+    // Not as parameters of the start, which poolers refuse.
+    onConnect: (client) =>
+      client.query(`set statement_timeout = ${limit}; set idle_in_transaction_session_timeout = ${limit}`),
     allowExitOnIdle: true,
     types: {
       // Milliseconds and counters, all far below 2 ** 53.
       getTypeParser: ((oid: typeof INT8, format: 'text') =>
         oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
     },
-  })
+  }
+  const pool = new pg.Pool(config)
   // A connection that breaks while nobody uses it; the pool replaces it.
   pool.on('error', ignore)
   // A break between two queries is reported by the next query too.
@@ -81,7 +95,7 @@ class PostgresStore implements Store {
       broken = false
       return rows as R[]
     } catch (cause) {
-      broken = isBroken(cause)
+      broken = isUseless(cause)
       // Alone, a statement is its own commit.
       throw postgresError(cause, { committing: true })
     } finally {
@@ -126,15 +140,18 @@ class PostgresStore implements Store {
       const value = await body(tx)
       over = true
       committing = true
-      await client.query('commit')
+      const { command } = await client.query('commit')
+      committing = false
       broken = false
+      // What PostgreSQL says, without an error, when a query of it had failed and `body` went on.
+      if (command === 'ROLLBACK') {
+        throw new StoreError('statement', 'a query of the transaction failed, so nothing of it was written')
+      }
       return value
     } catch (cause) {
       over = true
-      broken = !(await client.query('rollback').then(
-        () => true,
-        () => false,
-      ))
+      // Over a connection that says nothing a rollback would only wait too. The server undoes it with the session.
+      broken = isUseless(cause) || !(await undone(client))
       if (cause instanceof StoreError || !isDatabaseError(cause)) throw cause
       throw postgresError(cause, { committing })
     } finally {
@@ -155,6 +172,13 @@ class PostgresStore implements Store {
 }
 
 function ignore(): void {}
+
+async function undone(client: pg.PoolClient): Promise<boolean> {
+  return await client.query('rollback').then(
+    () => true,
+    () => false,
+  )
+}
 
 function isDatabaseError(cause: unknown): boolean {
   return isBroken(cause) || cause instanceof pg.DatabaseError

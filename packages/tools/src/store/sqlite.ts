@@ -1,8 +1,9 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import { SQLITE } from './dialect.ts'
 import type { Dialect } from './dialect.ts'
 import { lockFile } from './file-lock.ts'
+import { makePrivate, realPlace } from './private-file.ts'
 import { GroupCommit } from './group-commit.ts'
 import { sqliteEngine } from './sqlite-engine.ts'
 import type { SqliteEngine } from './sqlite-engine.ts'
@@ -24,10 +25,11 @@ export interface SqliteOptions {
 /** A file of its own for one process. Every commit is on the disk before it is acknowledged. */
 export async function openSqlite(path: string, options: SqliteOptions = {}): Promise<Store> {
   const { readOnly = false, lockWaitMs = 0, engine = await sqliteEngine(), now = SQLITE.now } = options
-  const place = resolve(path)
   let lock: { release(): void } | undefined
   try {
+    const place = realPlace(path)
     lock = readOnly ? undefined : await lockFile(engine, place, lockWaitMs)
+    if (!readOnly) makePrivate(place)
     const file = engine.open(place, { readOnly })
     file.exec('pragma busy_timeout = 5000')
     if (readOnly) {

@@ -24,6 +24,8 @@ export type StoreErrorCode =
   | 'closed'
   | 'statement'
 
+const PASSING: ReadonlySet<StoreErrorCode> = new Set(['locked', 'unavailable', 'full', 'commit_unknown'])
+
 /** What a store throws. Match on `code`. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
@@ -36,7 +38,7 @@ export class StoreError extends Error {
 
   /** The same work may be tried again later. Holds for `commit_unknown` only because the ledger's writes can be repeated. */
   get retryable(): boolean {
-    return this.code === 'unavailable' || this.code === 'full' || this.code === 'commit_unknown'
+    return PASSING.has(this.code)
   }
 }
 

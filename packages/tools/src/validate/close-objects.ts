@@ -10,7 +10,8 @@ const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'then', 'else', 'dependentSchemas',
  * left as it is.
  *
  * What is only a condition (`if`, `not`, `contains`) is left alone: closing it would change what it selects. Where fields may
- * come from several places (`allOf`, `$ref` …) it takes `unevaluatedProperties`, which draft-07 does not have; there such places stay open.
+ * come from several places (`allOf`, `$ref` …) it takes `unevaluatedProperties`. Draft-07 does not have it, but both validators do;
+ * and there a `$ref` hides what stands beside it, so that it goes into an `allOf`.
  */
 export function closeObjects(schema: JsonSchema, draft: '2020-12' | '7'): JsonSchema {
   return close(schema, true)
@@ -24,7 +25,11 @@ export function closeObjects(schema: JsonSchema, draft: '2020-12' | '7'): JsonSc
     if (!place || 'additionalProperties' in part || 'unevaluatedProperties' in part) return inner
     const mixed = IN_PLACE.some((keyword) => Object.hasOwn(part, keyword))
     if (!mixed) return namesFields(part) ? { ...inner, additionalProperties: false } : inner
-    if (draft === '7' || !mayNameFields(part)) return inner
+    if (!mayNameFields(part)) return inner
+    if (draft === '7' && inner['$ref'] !== undefined) {
+      const { $ref, allOf = [], ...beside } = inner
+      return { ...beside, allOf: [...(allOf as readonly JsonSchema[]), { $ref }], unevaluatedProperties: false }
+    }
     return { ...inner, unevaluatedProperties: false }
   }
 

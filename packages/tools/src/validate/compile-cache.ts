@@ -1,17 +1,17 @@
-import type { ArgumentsValidator } from './validator.ts'
+import type { SchemaValidator } from './validator.ts'
 
 /** Schemas may come with every request; compiling one takes milliseconds, and keeping all of them takes memory without end. */
 export const MAX_COMPILED_SCHEMAS = 256
 
 export interface CompileCache {
   /** The validator under the key, made with `compile` when it is not there. The one used longest ago makes room. */
-  get(key: string, compile: () => ArgumentsValidator): ArgumentsValidator
+  get(key: string, compile: () => SchemaValidator): SchemaValidator
   readonly size: number
 }
 
 export function createCompileCache(max: number = MAX_COMPILED_SCHEMAS): CompileCache {
   // A Map keeps the order of insertion: the first key is the one used longest ago.
-  const entries = new Map<string, ArgumentsValidator>()
+  const entries = new Map<string, SchemaValidator>()
   return {
     get(key, compile) {
       const known = entries.get(key)

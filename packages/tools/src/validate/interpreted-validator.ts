@@ -2,13 +2,14 @@ import { format, Validator } from '@cfworker/json-schema'
 import type { OutputUnit } from '@cfworker/json-schema'
 import type { JsonObject, JsonValue } from 'streamfold'
 import type { JsonSchema } from '../define/json-schema.ts'
+import { boundedWork, countStep, TOO_MUCH_WORK, TooMuchWork } from './bounded-work.ts'
 import { describeViolations } from './describe-violation.ts'
 import type { Violation } from './describe-violation.ts'
 import { compileLinearPattern } from './linear-pattern.ts'
 import type { LinearPattern } from './linear-pattern.ts'
 import { SchemaError } from './schema-error.ts'
 import { mapSubschemas } from './schema-walk.ts'
-import type { ArgumentsValidator } from './validator.ts'
+import type { SchemaValidator } from './validator.ts'
 
 /**
  * Walks the schema with every check instead of compiling it: for runtimes that forbid code generation. Same verdicts as the
@@ -16,23 +17,56 @@ import type { ArgumentsValidator } from './validator.ts'
  *
  * @throws SchemaError for `patternProperties`, whose patterns the interpreter can't be kept from matching in exponential time
  */
-export function interpretValidator(schema: JsonSchema, draft: '2020-12' | '7'): ArgumentsValidator {
+export function interpretValidator(schema: JsonSchema, draft: '2020-12' | '7'): SchemaValidator {
   const patterns = new Map<string, LinearPattern>()
   const prepared = withLinearPatterns(schema, patterns)
-  const check = new Validator(prepared, draft, true)
+  const counted = withCountedReferences(prepared)
+  const first = new Validator(counted, draft, true)
+  let all: Validator | undefined
+  const violations = (check: Validator, input: JsonObject): readonly Violation[] | 'too much work' => {
+    // Formats are the one hook the interpreter has, and its table is global: ours are in it only while it works.
+    for (const [name, pattern] of patterns) format[name] = (text) => pattern.test(text)
+    try {
+      const { valid, errors } = boundedWork(input, () => check.validate(input))
+      return valid ? [] : errors.map((error) => violationOf(error, prepared, input))
+    } catch (error) {
+      // Its lists of errors grow with the work, until they no longer fit on the stack.
+      if (error instanceof TooMuchWork || error instanceof RangeError) return 'too much work'
+      throw error
+    } finally {
+      for (const name of patterns.keys()) delete format[name]
+    }
+  }
   return {
-    validate(input: JsonObject) {
-      // Formats are the one hook the interpreter has, and its table is global: ours are in it only while it works.
-      for (const [name, pattern] of patterns) format[name] = (text) => pattern.test(text)
-      try {
-        const { valid, errors } = check.validate(input)
-        if (valid) return { ok: true, value: input }
-        return { ok: false, issues: describeViolations(errors.map((error) => violationOf(error, prepared, input))) }
-      } finally {
-        for (const name of patterns.keys()) delete format[name]
-      }
+    validate(input) {
+      const found = violations(first, input)
+      if (found === 'too much work') return { ok: false, issues: [TOO_MUCH_WORK] }
+      return found.length === 0 ? { ok: true, value: input } : { ok: false, issues: describeViolations(found) }
+    },
+    unknownFields(input) {
+      const any = violations(first, input)
+      if (any.length === 0) return []
+      // One violation hides the others, and only those about fields count.
+      all ??= new Validator(withCountedReferences(prepared), draft, false)
+      const found = any === 'too much work' ? any : violations(all, input)
+      if (found === 'too much work') return [TOO_MUCH_WORK]
+      return describeViolations(found.filter(({ keyword }) => keyword === 'false'))
     },
   }
+}
+
+/** A copy whose references say {@link countStep} when they are read: the interpreter reads them once for each value. */
+function withCountedReferences(schema: JsonSchema): JsonSchema {
+  const copy: Record<string, JsonValue> = { ...mapSubschemas(schema, ({ schema: sub }) => withCountedReferences(sub)) }
+  const target = copy['$ref']
+  if (target === undefined) return copy
+  return Object.defineProperty(copy, '$ref', {
+    enumerable: true,
+    get(): JsonValue {
+      countStep()
+      return target
+    },
+  })
 }
 
 const PATTERN_FORMAT = 'streamfold-pattern:'

@@ -7,7 +7,7 @@ import { interpretValidator } from './interpreted-validator.ts'
 import { lintSchema } from './lint-schema.ts'
 import { SchemaError } from './schema-error.ts'
 import { sha256Hex } from './sha256.ts'
-import type { ArgumentsValidator } from './validator.ts'
+import type { SchemaValidator } from './validator.ts'
 
 export interface JsonSchemaValidatorOptions {
   /**
@@ -31,7 +31,7 @@ const cache = createCompileCache()
  *
  * @throws SchemaError for a schema with errors (see {@link lintSchema}), or one that can't be compiled
  */
-export function jsonSchemaValidator(schema: JsonSchema, options: JsonSchemaValidatorOptions = {}): ArgumentsValidator {
+export function jsonSchemaValidator(schema: JsonSchema, options: JsonSchemaValidatorOptions = {}): SchemaValidator {
   const engine = options.engine === undefined || options.engine === 'auto' ? possibleEngine() : options.engine
   const closed = options.unknownFields !== 'allow'
   const key = `${engine} ${closed} ${sha256Hex(canonicalJson(schema))}`

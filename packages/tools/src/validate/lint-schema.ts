@@ -3,6 +3,7 @@ import { isJsonObject } from 'streamfold/json'
 import type { JsonSchema } from '../define/json-schema.ts'
 import { resolveLocalRef } from './close-objects.ts'
 import { compileLinearPattern } from './linear-pattern.ts'
+import { inPlaceLoop } from './in-place-loop.ts'
 import { subschemasOf } from './schema-walk.ts'
 
 export interface SchemaFinding {
@@ -60,6 +61,10 @@ export function lintSchema(schema: JsonSchema): readonly SchemaFinding[] {
     error('/type', `arguments are an object, so the type at the top must be "object", not ${JSON.stringify(type)}`)
   }
   visit(schema, '', 0)
+  const loop = inPlaceLoop(schema)
+  if (loop !== undefined) {
+    error(loop, 'the schema refers to itself for the same value, so that checking it would never end')
+  }
   return findings
 
   function visit(part: JsonSchema, path: string, depth: number): void {

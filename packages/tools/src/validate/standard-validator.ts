@@ -6,7 +6,7 @@ import { MAX_ISSUES } from './describe-violation.ts'
 import { jsonSchemaValidator } from './json-schema-validator.ts'
 import type { JsonSchemaValidatorOptions } from './json-schema-validator.ts'
 import { mapSubschemas } from './schema-walk.ts'
-import type { ArgumentsValidator, SchemaIssue, ValidationResult } from './validator.ts'
+import type { ArgumentsValidator, SchemaIssue, SchemaValidator, ValidationResult } from './validator.ts'
 
 /**
  * Checks with the library's own `validate`, whose output is what the tool gets. Most libraries drop fields they do not know
@@ -28,23 +28,16 @@ export function standardValidator(
         // An empty list would be a refusal without a reason; it is still a refusal.
         return { ok: false, issues: issues.length > 0 ? issues : [{ path: '', expected: 'valid arguments' }] }
       }
-      const unknown = unknownFields(await fields?.validate(input))
+      // The library has the last word on values: its schema may take more than JSON Schema can say.
+      const unknown = fields?.unknownFields(input) ?? []
       return unknown.length > 0 ? { ok: false, issues: unknown } : { ok: true, value: result.value }
     },
   }
 }
 
-const NO_SUCH_FIELD = 'no such field'
-
-function unknownFields(result: ValidationResult | undefined): readonly SchemaIssue[] {
-  if (result === undefined || result.ok) return []
-  // The library has the last word on values: its schema may take more than JSON Schema can say.
-  return result.issues.filter(({ expected }) => expected.startsWith(NO_SUCH_FIELD))
-}
-
 /** Only the names of fields, and what is needed to tell alternatives apart, is checked by the derived schema. */
-function fieldsValidator(inputSchema: JsonSchema, options: JsonSchemaValidatorOptions): ArgumentsValidator {
-  return jsonSchemaValidator(skeletonOf(inputSchema), options)
+function fieldsValidator(inputSchema: JsonSchema, options: JsonSchemaValidatorOptions): SchemaValidator {
+  return jsonSchemaValidator(skeletonOf(inputSchema, false), options)
 }
 
 const VALUE_KEYWORDS = new Set(
@@ -55,9 +48,17 @@ const VALUE_KEYWORDS = new Set(
   ].flatMap((line) => line.split(' ')),
 )
 
-function skeletonOf(schema: JsonSchema): JsonSchema {
-  const inner = mapSubschemas(schema, ({ schema: sub }) => skeletonOf(sub))
-  return Object.fromEntries(Object.entries(inner).filter(([keyword]) => !VALUE_KEYWORDS.has(keyword)))
+/** They tell alternatives apart; elsewhere they only say what the library says itself. */
+const TELLING_KEYWORDS = new Set(['type', 'enum', 'const', 'required'])
+
+function skeletonOf(schema: JsonSchema, inChoice: boolean): JsonSchema {
+  // A definition may be referred to from an alternative.
+  const inner = mapSubschemas(schema, ({ schema: sub, role }) => skeletonOf(sub, inChoice || role !== 'child'))
+  return Object.fromEntries(
+    Object.entries(inner).filter(([keyword]) => {
+      return !VALUE_KEYWORDS.has(keyword) && (inChoice || !TELLING_KEYWORDS.has(keyword))
+    }),
+  )
 }
 
 function issueOf({ message, path }: StandardIssue): SchemaIssue {

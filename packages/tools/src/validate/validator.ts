@@ -13,6 +13,12 @@ export type ValidationResult =
   /** The issues in order of discovery; at least one. */
   | { readonly ok: false; readonly issues: readonly SchemaIssue[] }
 
+/** Of a JSON Schema. */
+export interface SchemaValidator extends ArgumentsValidator {
+  /** Only the fields that no schema names; what values should be is not looked at. */
+  unknownFields(input: JsonObject): readonly SchemaIssue[]
+}
+
 /** Checks arguments against one tool's schema. May throw on what it can't decide; the gate takes that as a refusal. */
 export interface ArgumentsValidator {
   validate(input: JsonObject): ValidationResult | Promise<ValidationResult>

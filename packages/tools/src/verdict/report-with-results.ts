@@ -1,4 +1,4 @@
-import type { ReportAttempt, ReportChoice, ReportToolCall, StreamReport } from 'streamfold'
+import type { ReportChoice, ReportToolCall, StreamReport } from 'streamfold'
 import type { Rung } from 'streamfold/engine'
 import type { ToolResult } from '../executor/tool-result.ts'
 import { callState, fateOf } from './call-fate.ts'
@@ -59,7 +59,7 @@ export function reportWithResults(report: StreamReport, batches: readonly Choice
 const placeOf = (choice: number, callId: string): string => `${choice}/${callId}`
 
 /** Calls are released at the end of a stream, so they are those of its last attempt. */
-function withExecution(attempts: readonly ReportAttempt[], executed: boolean): readonly ReportAttempt[] {
+function withExecution(attempts: StreamReport['attempts'], executed: boolean): StreamReport['attempts'] {
   return attempts.map((attempt, at) => (at === attempts.length - 1 && executed ? { ...attempt, executed } : attempt))
 }
 

@@ -581,6 +581,32 @@ describe('recheck', () => {
   })
 })
 
+describe('an operation that is not named', () => {
+  test.each([undefined, null, ''])('%o: the call is one by itself, and an unsafe one is asked about', async (named) => {
+    const pay = tool({ effect: 'unsafe', operationId: () => named as string })
+    const verdict = await check(call('probe', '{"n":1}'), { tools: [pay] })
+    expect(verdict).toMatchObject({ kind: 'pass', approval: { tool: 'probe' } })
+    expect('operationId' in verdict).toBe(false)
+  })
+
+  test.each([0, false])('%o is a name like any other', async (named) => {
+    const verdict = await check(call('probe', '{"n":1}'), { tools: [tool({ operationId: () => named })] })
+    expect(verdict).toMatchObject({ kind: 'pass', operationId: String(named) })
+  })
+})
+
+describe('the time to answer', () => {
+  test.each([0, -1, NaN, Infinity])('of %d is none: the call is refused', async (expiresInMs) => {
+    const policy = withHooks(hook(() => ({ decision: 'ask', reason: 'r', expiresInMs })))
+    expect(summaryOf(await check(call('probe', '{}'), { policy }))).toBe('approval check_failed authorize')
+  })
+
+  test('is whole milliseconds', async () => {
+    const policy = withHooks(hook(() => ({ decision: 'ask', reason: 'r', expiresInMs: 0.5 })))
+    expect(await check(call('probe', '{}'), { policy })).toMatchObject({ approval: { expiresInMs: 1 } })
+  })
+})
+
 describe('a policy that would not do what it says is refused when the gate is made', () => {
   test.each<[string, Policy, RegExp]>([
     ['a misspelt tool', { revision: 'r', rules: [{ tools: ['prob'], decision: 'deny' }] }, /rules\[0\].*"prob"/],
@@ -596,6 +622,25 @@ describe('a policy that would not do what it says is refused when the gate is ma
       { revision: 'r', rules: [{ tools: 'probe' as '*', decision: 'deny' }] },
       /list of names/,
     ],
+    // `'acme'.includes('ac')`: a text would let every part of it in.
+    ...(['tenants', 'workflows', 'effects', 'requires'] as const).map((name): [string, Policy, RegExp] => [
+      `${name} that are no list`,
+      { revision: 'r', rules: [{ tools: '*', decision: 'allow', [name]: 'acme' }] },
+      new RegExp(`rules\\[0\\]\\.${name} must be a list`),
+    ]),
+    [
+      'a misspelt field, which would make a rule speak for everybody',
+      { revision: 'r', rules: [{ tools: '*', decision: 'allow', tenant: ['acme'] } as Policy['rules'][number]] },
+      /rules\[0\] has no field "tenant"/,
+    ],
+    ['a misspelt field of the policy', { ...ALLOW_ALL, hook: [] } as Policy, /policy has no field "hook"/],
+    [
+      'a shadow that is a text',
+      { revision: 'r', rules: [{ tools: '*', decision: 'deny', shadow: 'true' as unknown as boolean }] },
+      /shadow/,
+    ],
+    ['no time to answer', { ...ALLOW_ALL, approvalExpiresInMs: 0 }, /approvalExpiresInMs/],
+    ['a fallback that is none', { ...ALLOW_ALL, unsafeWithoutOperationId: 'no' as 'deny' }, /unsafeWithoutOperationId/],
   ])('%s', (_what, policy, message) => {
     expect(() => createGate({ tools: [tool()], policy })).toThrow(message)
   })

@@ -38,6 +38,12 @@ const failing = (): Promise<never> => Promise.reject(new Error('ENOTFOUND'))
 describe('refused', () => {
   test.each([
     ['api.example.com', 'no absolute URL'],
+    // `URL` reads api.example.com in all of them; curl and others read another host, or none.
+    ['https://api.example.com\\@evil.example/', 'backslashes'],
+    ['https:\\\\api.example.com/', 'backslashes'],
+    ['https://api.exam\nple.com/', 'control characters'],
+    ['\thttps://api.example.com/', 'control characters'],
+    ['https://api.example.com/ x', 'white space'],
     ['http://api.example.com/', 'scheme'],
     ['file:///etc/passwd', 'scheme'],
     ['https://api.example.com@evil.example/', 'user name'],

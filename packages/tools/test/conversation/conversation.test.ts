@@ -199,6 +199,41 @@ describe('model, tools, model', () => {
     ])
   })
 
+  test('the report of an answer with calls is completed by what came of them', async () => {
+    const events: ConversationEvent[] = []
+    const { model } = scriptedModel(
+      body.calls(ADD_CALL),
+      body.calls({ ...ADD_CALL, id: 'call_2', args: '{"a":"x","b":2}' }),
+      body.text('3'),
+    )
+    await run({ model, onEvent: (event) => void events.push(event) })
+    const reports = events.flatMap((event) => (event.type === 'tool_results' ? [event.report] : []))
+    expect(reports).toMatchObject([
+      {
+        verdict: { tool_authorized: { state: 'pass' }, tool_executed: { state: 'pass' } },
+        choices: [{ toolCalls: [{ state: 'succeeded' }] }],
+        attempts: [{ executed: true }],
+      },
+      {
+        verdict: {
+          tool_authorized: { state: 'fail', code: 'schema_violation', callId: 'call_2' },
+          tool_executed: { state: 'not_reached', callId: 'call_2' },
+        },
+        choices: [{ toolCalls: [{ state: 'failed', code: 'schema_violation' }] }],
+        attempts: [{ executed: false }],
+      },
+    ])
+  })
+
+  test('an answer from the ledger has no report to complete', async () => {
+    const events: ConversationEvent[] = []
+    await dieAt('run', 1, body.calls(ADD_CALL))
+    await resume({ model: scriptedModel(body.text('3')).model, onEvent: (event) => void events.push(event) })
+    const results = events.find((event) => event.type === 'tool_results')
+    expect(results).toMatchObject({ results: [{ status: 'succeeded' }] })
+    expect(results).not.toHaveProperty('report')
+  })
+
   test('nothing is run before the answer is on the disk', async () => {
     const order: string[] = []
     const executor = executorWith({}, { execute: () => void order.push('executed') })

@@ -28,6 +28,7 @@ describe('a definition is checked when it is made', () => {
     ['queryable without query', { effect: 'queryable' }, /query/],
     ['query without queryable', { query: () => ({ state: 'pending' }) }, /query/],
     ['no time at all', { timeoutMs: 0 }, /timeoutMs/],
+    ['more time than a timer holds', { timeoutMs: 2 ** 31 }, /timeoutMs.*at most 2147483647/],
     ['no number', { maxArgumentBytes: NaN }, /maxArgumentBytes/],
     ['two schemas', { inputSchema: { type: 'object' } }, /parameters is the JSON Schema/],
   ])('%s', (_what, wrong, message) => {
@@ -113,6 +114,9 @@ describe.each(STANDARD)('$name', ({ parameters, ...rest }) => {
 
 const changing = (value: unknown) => ({ value: Object.assign(value as { a: number }, { a: 2 }) })
 
+// Takes digits for numbers, and drops what it does not know.
+const counts = (value: unknown) => ({ counts: (value as { counts: unknown[] }).counts.map(Number) })
+
 describe('Standard Schema', () => {
   const base = { name: 'probe', description: 'd', effect: 'read', execute: () => 1 } as const
 
@@ -146,6 +150,44 @@ describe('Standard Schema', () => {
     expect(await tool.validator.validate({ shape: { kind: 'circle', r: 1 } })).toMatchObject({ ok: true })
     expect(await tool.validator.validate({ shape: { kind: 'square', side: 1 } })).toMatchObject({ ok: true })
     expect(await tool.validator.validate({ shape: { kind: 'circle', r: 1, side: 2 } })).toMatchObject({ ok: false })
+  })
+
+  describe('a field that the library would drop is found behind values that it converts', () => {
+    const count = { type: 'integer' } as const
+    const tool = defineTool({
+      ...base,
+      parameters: {
+        '~standard': { version: 1, vendor: 'own', validate: (value: unknown) => ({ value: counts(value) }) },
+      },
+      inputSchema: {
+        type: 'object',
+        properties: {
+          counts: { type: 'array', items: { $ref: '#/$defs/count' } },
+          more: { type: 'object', properties: { note: { type: 'string' } } },
+        },
+        $defs: { count },
+      },
+    })
+
+    test.each([
+      ['one', { counts: ['1'], extra: 1 }, '/extra'],
+      ['further inside', { counts: ['1'], more: { note: 1, extra: 1 } }, '/more/extra'],
+      [
+        'behind more than are told',
+        { counts: Array.from({ length: 40 }, () => '1'), more: { extra: 1 } },
+        '/more/extra',
+      ],
+      ['in a long input', { counts: ['1', '2'.repeat(20_000)], more: { extra: 1 } }, '/more/extra'],
+    ])('%s', async (_, input, path) => {
+      expect(await tool.validator.validate(input)).toMatchObject({ ok: false, issues: [{ path }] })
+    })
+
+    test('and without it they pass', async () => {
+      expect(await tool.validator.validate({ counts: ['1', 2], more: { note: 1 } })).toMatchObject({
+        ok: true,
+        value: { counts: [1, 2] },
+      })
+    })
   })
 
   test('a schema with a pattern of its own library is taken', async () => {

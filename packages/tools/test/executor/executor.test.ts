@@ -724,6 +724,24 @@ describeEachEngine('executor', (engine) => {
       ])
     })
 
+    test('one call that can not be looked at costs the others nothing', async () => {
+      const errors: unknown[] = []
+      const tenant = newTenant()
+      const down = new StoreError('unavailable', 'down')
+      const t = counting('t')
+      const executor = executorOf([t.tool], {
+        tenant,
+        concurrency: 1,
+        waitMs: 60_000,
+        ledger: { ...ledger, claimOne: () => Promise.reject(down) },
+        onBackgroundError: (error) => errors.push(error),
+      })
+      const { state, results } = await executor.run({ choice: 0, calls: [call('t'), call('t', 1)] }, place)
+      expect([state, ...results.map(({ status }) => status)]).toEqual(['pending', 'succeeded', 'pending'])
+      expect(errors).toEqual([down])
+      expect(t.seen.length).toBe(1)
+    })
+
     test('an outcome that can not be recorded is not acknowledged', async () => {
       const errors: unknown[] = []
       const broken = new StoreError('statement', 'broken')
@@ -758,10 +776,31 @@ describeEachEngine('executor', (engine) => {
     expect(brief(await running)).toEqual(['done', 'call_0 succeeded: "x"'])
   })
 
-  test.each([{ concurrency: 0 }, { leaseMs: Number.NaN }, { maxAttempts: -1 }, { waitMs: -1 }, { maxResultBytes: 1 }])(
-    '%o makes no sense',
-    (options) => {
-      expect(() => executorOf([], options)).toThrow(RangeError)
-    },
-  )
+  test.each([
+    { concurrency: 0 },
+    { leaseMs: Number.NaN },
+    { maxAttempts: -1 },
+    { waitMs: -1 },
+    { maxResultBytes: 1 },
+    // A timer that is set for longer goes off at once.
+    { timeoutMs: Infinity },
+    { timeoutMs: 2 ** 31 },
+    { leaseMs: 2 ** 31 },
+    { abortGraceMs: 2 ** 31 },
+  ])('%o makes no sense', (options) => {
+    expect(() => executorOf([], options)).toThrow(RangeError)
+  })
+
+  test('parts of a millisecond are no trouble to a database', async () => {
+    const t = counting('t', { effect: 'idempotent', execute: boom })
+    const executor = executorOf([t.tool], { leaseMs: 30_000.5, tryAgainMs: 0.5, maxAttempts: 2 })
+    expect(brief(await executor.run({ choice: 0, calls: [call('t')] }, place))).toEqual([
+      'pending',
+      'call_0 pending in_progress: Still under way. Do not repeat it.',
+    ])
+  })
+
+  test.each(['', 'a\0b', 'a\uD800'])('%o is no tenant', (tenant) => {
+    expect(() => executorOf([], { tenant })).toThrow(TypeError)
+  })
 })

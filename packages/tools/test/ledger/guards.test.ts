@@ -140,6 +140,78 @@ describeEachEngine('the tables themselves', (engine) => {
       )
     })
 
+    test.each([
+      ['for another run', "run_id = 'x'"],
+      ['for another turn', 'turn = 2'],
+      ['for another place', 'ordinal = 5'],
+      ['that shows something else', "shown = '{}'"],
+    ])('an approval %s', async (_, change) => {
+      const tenant = newTenant()
+      await ledger.release(request(tenant, [passed(0, { ask: 60_000 })]))
+      expect(await sql(`update streamfold_approval set ${change} where tenant = $1`, [tenant])).toBe('illegal_move')
+    })
+
+    test.each([
+      ['taken back', 'decision = null, decided_by = null, decided_at = null'],
+      ['by somebody else', "decided_by = 'bob'"],
+      ['at another time', 'decided_at = 1'],
+    ])('an answer %s', async (_, change) => {
+      const tenant = newTenant()
+      await ledger.release(request(tenant, [passed(0, { ask: 60_000 })]))
+      const [approval] = await ledger.pendingApprovals(tenant)
+      await ledger.decideApproval(tenant, approval!.approvalId, { decision: 'deny', by: 'ann' })
+      expect(await sql(`update streamfold_approval set ${change} where tenant = $1`, [tenant])).toBe('illegal_move')
+      expect(await sql('delete from streamfold_approval where tenant = $1', [tenant])).toBe('illegal_move')
+    })
+
+    test('an approval that begins with an answer', async () => {
+      const tenant = newTenant()
+      await ledger.release(request(tenant, [passed(0, { ask: 60_000 })]))
+      const copy =
+        'insert into streamfold_approval(tenant, approval_id, run_id, turn, choice_ix, ordinal, call_id, tool, args_hash, shown, ' +
+        "reason, decision, expires_at, created_at) select tenant, 'x', run_id, turn, choice_ix, 9, call_id, tool, args_hash, " +
+        "shown, reason, 'allow', expires_at, created_at from streamfold_approval where tenant = $1"
+      expect(await sql(copy, [tenant])).toBe('illegal_move')
+    })
+
+    test.each([
+      [
+        'a call that begins as released',
+        'insert into streamfold_call(tenant, run_id, turn, choice_ix, ordinal, call_id, tool, args, args_hash, state, created_at) ' +
+          "values ($1, 'run', 1, 0, 7, 'x', 'pay', '{}', 'h', 'released', 1)",
+      ],
+      [
+        'a batch that begins as released',
+        'insert into streamfold_batch(tenant, run_id, turn, choice_ix, expected, state, created_at) ' +
+          "values ($1, 'run', 2, 0, 1, 'released', 1)",
+      ],
+      ['a call in another run', "update streamfold_call set run_id = 'x' where tenant = $1"],
+      ['a call without its key', 'update streamfold_call set op_key = null where tenant = $1'],
+      ['a call with other arguments', "update streamfold_call set args = '{}' where tenant = $1"],
+      ['a call of another effect', "update streamfold_call set effect = 'read' where tenant = $1"],
+      ['an execution for somebody else', "update streamfold_execution set context = '{}2' where tenant = $1"],
+      ['an outcome of an attempt taken back', 'update streamfold_attempt set outcome = null where tenant = $1'],
+      ['an attempt under another fence', 'update streamfold_attempt set fence = 2 where tenant = $1'],
+      ['a trail that is cut', 'delete from streamfold_audit where tenant = $1'],
+      [
+        'a result changed by pruning',
+        "update streamfold_execution set args = '', result = '2', pruned_at = 1 where tenant = $1",
+      ],
+    ])('%s', async (_, text) => {
+      const tenant = await rowIn('succeeded')
+      expect(await sql(text, [tenant])).toBe('illegal_move')
+    })
+
+    test('an execution for somebody else, before it is settled', async () => {
+      const tenant = await rowIn('ready')
+      expect(await sql("update streamfold_execution set context = '[]' where tenant = $1", [tenant])).toBe(
+        'illegal_move',
+      )
+      expect(await sql("update streamfold_execution set args = '', pruned_at = 1 where tenant = $1", [tenant])).toBe(
+        'illegal_move',
+      )
+    })
+
     test('a cancelled run that goes on', async () => {
       const tenant = newTenant()
       await ledger.cancelRun(tenant, 'run', 'ann')

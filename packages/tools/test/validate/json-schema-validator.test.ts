@@ -154,6 +154,52 @@ describe.each(ENGINES)('%s', (engine) => {
     expect(await validator.validate({ other: 1 })).toMatchObject({ ok: false })
   })
 
+  test.each<[string, JsonSchema]>([
+    ['a reference at the top', { $ref: '#/definitions/order' }],
+    ['a reference with others beside it', { allOf: [{ $ref: '#/definitions/order' }, { properties: { note: {} } }] }],
+    ['a reference inside', { type: 'object', properties: { order: { $ref: '#/definitions/order' } } }],
+  ])('draft-07: unknown fields behind %s are refused too', async (_, part) => {
+    const validator = jsonSchemaValidator(
+      {
+        $schema: 'http://json-schema.org/draft-07/schema#',
+        definitions: { order: { type: 'object', properties: { id: { type: 'string' } } } },
+        ...part,
+      },
+      { engine },
+    )
+    const place = 'properties' in part ? (order: object) => ({ order }) : (order: object) => order
+    expect(await validator.validate(place({ id: 'a' }) as JsonObject)).toMatchObject({ ok: true })
+    expect(await validator.validate(place({ id: 1 }) as JsonObject)).toMatchObject({ ok: false })
+    expect(await validator.validate(place({ id: 'a', extra: 1 }) as JsonObject)).toMatchObject({ ok: false })
+  })
+
+  test.each(Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== '__proto__'))(
+    'a field %s that no schema names is refused wherever it stands',
+    async (name) => {
+      const shared: JsonSchema = { type: 'object', properties: { a: { type: 'integer' } } }
+      const other: JsonSchema = { type: 'object', properties: { b: { type: 'integer' } } }
+      const $ref = '#/$defs/shared'
+      for (const part of [
+        shared,
+        { $ref },
+        { anyOf: [{ $ref }, other] },
+        { oneOf: [{ $ref }] },
+        { ...other, allOf: [{ $ref }] },
+        { ...other, anyOf: [{ $ref }, { required: ['b'] }] },
+        // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+        { ...other, if: { required: ['b'] }, then: { $ref } },
+        { ...other, dependentSchemas: { b: { $ref } } },
+      ] as JsonSchema[]) {
+        const validator = jsonSchemaValidator(
+          { type: 'object', properties: { c: part }, $defs: { shared } },
+          { engine },
+        )
+        expect(await validator.validate({ c: {} })).toMatchObject({ ok: true })
+        expect({ part, ...(await validator.validate({ c: { [name]: '' } })) }).toMatchObject({ ok: false })
+      }
+    },
+  )
+
   test('wrong items by the hundred thousand give a short list', async () => {
     const validator = jsonSchemaValidator(
       { type: 'object', properties: { a: { type: 'array', items: { type: 'number' } } } },
@@ -239,7 +285,7 @@ describe('the cache', () => {
     const get = (key: string) =>
       cache.get(key, () => {
         made.push(key)
-        return { validate: (input) => ({ ok: true, value: input }) }
+        return { validate: (input) => ({ ok: true, value: input }), unknownFields: () => [] }
       })
     for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) get(key)
     expect(made).toEqual(['a', 'b', 'c', 'b'])
