@@ -1,5 +1,8 @@
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
 import { guardFetch, StreamError } from 'streamfold'
 import type { StreamReport } from 'streamfold/engine'
+import type { EncodableApi } from 'streamfold/server'
 import { startFakeEndpoint } from 'streamfold/testing'
 import type { FakeAnswer, FakeEndpoint } from 'streamfold/testing'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -127,4 +130,61 @@ describe('alone, a client takes these for answers', () => {
       }
     `)
   }, 60_000)
+})
+
+describe('a client that aborts its own stream', () => {
+  const readers: readonly {
+    name: string
+    api: EncodableApi
+    read: (url: string, send: typeof fetch) => Promise<number>
+  }[] = [
+    {
+      name: 'openai',
+      api: 'chat_completions',
+      async read(url, send) {
+        const client = new OpenAI({ apiKey: 'k', baseURL: `${url}/v1`, fetch: send, maxRetries: 0 })
+        const messages = [{ role: 'user', content: 'hello' }] as const
+        const stream = await client.chat.completions.create({ model: 'm', messages: [...messages], stream: true })
+        let events = 0
+        for await (const _ of stream) {
+          events++
+          stream.controller.abort()
+        }
+        return events
+      },
+    },
+    {
+      name: 'anthropic',
+      api: 'anthropic_messages',
+      async read(url, send) {
+        const client = new Anthropic({ apiKey: 'k', baseURL: url, fetch: send, maxRetries: 0 })
+        const messages = [{ role: 'user', content: 'hello' }] as const
+        const stream = await client.messages.create({
+          model: 'm',
+          max_tokens: 9,
+          messages: [...messages],
+          stream: true,
+        })
+        let events = 0
+        for await (const _ of stream) {
+          events++
+          stream.controller.abort()
+        }
+        return events
+      },
+    },
+  ]
+
+  test.each(readers)('$name: its loop ends as without us, and the socket goes', async ({ api, read }) => {
+    const alone = await serve(SILENT(api))
+    expect(await read(alone.url, fetch)).toBeGreaterThan(0)
+    for (const mode of ['observe', 'guard', 'normalise'] as const) {
+      const endpoint = await serve(SILENT(api))
+      const reports: StreamReport[] = []
+      const send = guardFetch(fetch, { mode, onReport: (report) => reports.push(report) })
+      expect(await read(endpoint.url, send)).toBeGreaterThan(0)
+      expect(await (await endpoint.request(1)).closed).toBe('gone')
+      expect(reports).toMatchObject([{ outcome: 'cancelled' }])
+    }
+  })
 })

@@ -2,6 +2,8 @@ import { setMaxListeners } from 'node:events'
 import { createServer as createTcpServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { gzipSync, createGzip, constants } from 'node:zlib'
+import { guardFetch } from 'streamfold'
+import type { StreamReport } from 'streamfold'
 import { createNodeFetch } from 'streamfold/node'
 import type { NodeFetch } from 'streamfold/node'
 import { expectStream, startFakeEndpoint } from 'streamfold/testing'
@@ -179,9 +181,69 @@ test('streamfold/node: a server that nobody listens on, and one that does not an
   await refused.result
   expectStream(refused.report()).toFailWith('connect_failed')
   const mute = await serveRaw(() => {})
-  const waiting = ask(mute, { fetch: send, timeouts: { connectMs: 50 } })
+  const waiting = ask(mute, { fetch: send, timeouts: { connectMs: 60_000, firstByteMs: 50 } })
   await waiting.result
-  expectStream(waiting.report()).toFailWith('connect_timeout')
+  expectStream(waiting.report()).toFailWith('first_byte_timeout')
+})
+
+const hello = (): FakeAnswer => ({ body: HELLO })
+
+describe('the time to connect', () => {
+  test.each([{ guarded: false }, { guarded: true }])(
+    'is known with streamfold/node, on a new connection and on one that was kept (guarded: $guarded)',
+    async ({ guarded }) => {
+      const endpoint = await serve(hello)
+      const reports: StreamReport[] = []
+      const { fetch: send } = ownFetch({ connections: 1 })
+      for (let n = 1; n <= 2; n++) {
+        if (guarded) {
+          const watching = guardFetch(send, { onReport: (report) => reports.push(report) })
+          const body = JSON.stringify({ model: 'm', stream: true })
+          await (await watching(`${endpoint.url}/chat/completions`, { method: 'POST', body })).text()
+        } else reports.push((await ask(endpoint.url, { fetch: send }).result).report)
+      }
+      expect(endpoint.connected).toBe(1)
+      for (const { timing } of reports) {
+        expect(timing.timeToConnectMs).toBeGreaterThanOrEqual(0)
+        expect(timing.timeToConnectMs).toBeLessThanOrEqual(timing.timeToHeadersMs!)
+      }
+    },
+  )
+
+  test('is on the connect timer alone: an answer may take longer', async () => {
+    let answer: (() => void) | undefined
+    const asked = new Promise<void>((resolve) => (answer = resolve))
+    const url = await serveRaw((socket) => {
+      void asked.then(() => socket.end(`${HEAD}connection: close\r\n\r\n${HELLO}`))
+    })
+    // The connect timer has fired by the time that this one does.
+    const stream = ask(url, { fetch: ownFetch().fetch, timeouts: { connectMs: 100, firstByteMs: 60_000 } })
+    setTimeout(() => answer?.(), 300)
+    await stream.result
+    expectStream(stream.report()).toEnd('completed')
+  })
+
+  test('a queue for a connection is time to connect', async () => {
+    let free: (() => void) | undefined
+    const endpoint = await serve([
+      { body: [WIRE.text('hel'), { until: new Promise<void>((resolve) => (free = resolve)) }, HELLO] },
+    ])
+    const { fetch: send } = ownFetch({ connections: 1 })
+    const first = ask(endpoint.url, { fetch: send })
+    // It begins when somebody waits for it.
+    const reading = first.result.catch(() => {})
+    await endpoint.request(1)
+    const second = ask(endpoint.url, { fetch: send, timeouts: { connectMs: 50 } })
+    await second.result
+    expectStream(second.report()).toFailWith('connect_timeout')
+    free?.()
+    await reading
+  })
+
+  test('is not known with a fetch that does not see it', async () => {
+    const endpoint = await serve(hello)
+    expect((await ask(endpoint.url).result).report.timing.timeToConnectMs).toBeNull()
+  })
 })
 
 test('200 MB through a slow reader: the server waits, and memory stays flat', async () => {

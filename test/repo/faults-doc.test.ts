@@ -27,8 +27,14 @@ const NOT_RAISED_YET: readonly string[] = [
 ]
 /** Codes that are also a word of some wire format, so that finding them in a source says nothing. */
 const ALSO_ON_A_WIRE: readonly string[] = ['in_progress']
-/** Files that list codes without raising them. */
-const LISTS = ['chunk/fault.ts', 'chunk/diagnostic.ts', 'chunk/outcome.ts', 'engine/diagnostics.ts']
+/** Files that list or read codes without raising them. */
+const LISTS = [
+  'chunk/fault.ts',
+  'chunk/diagnostic.ts',
+  'chunk/outcome.ts',
+  'engine/diagnose.ts',
+  'engine/diagnostics.ts',
+]
 const PHASES = ['connect', 'headers', 'framing', 'event', 'delta', 'call', 'validate', 'authorize', 'execute']
 const RETRYABLE = ['yes', 'restart', 'no', 'unknown', 'n/a']
 const LABELS = ['Means', 'Causes', 'Look at', 'Do']

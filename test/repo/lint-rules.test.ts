@@ -33,7 +33,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   server: ['chunk'],
   pace: [],
-  node: [],
+  node: ['client'],
   testing: ['chunk', 'engine'],
 }
 const FOLDERS = Object.keys(MAY_IMPORT)

@@ -36,16 +36,21 @@ export {
 export type {
   BatchedIterator,
   ByteSource,
+  FailureRecorder,
   GuardOptions,
   ModelResult,
   ModelStream,
+  RecordedStream,
   ResponseStreamOptions,
   RetryOptions,
   StreamModelOptions,
 } from './client/index.ts'
-export { createStreamEngine, DEFAULT_TIMEOUTS, REASONING_TIMEOUTS, REPORT_SCHEMA } from './engine/index.ts'
+export { createStreamEngine, DEFAULT_TIMEOUTS, logLineOf, REASONING_TIMEOUTS, REPORT_SCHEMA } from './engine/index.ts'
 export type {
   EndCause,
+  LogLine,
+  LogLineCall,
+  LogLineOptions,
   ReportChoice,
   ReportError,
   ReportToolCall,

@@ -9,6 +9,7 @@ import { cancelled } from '../engine/faults.ts'
 import type { ReportAttempt, StreamReport } from '../engine/report.ts'
 import type { StreamEngine, StreamEngineOptions } from '../engine/stream-engine.ts'
 import { ChunkTap } from './chunk-tap.ts'
+import { overtakenReport } from './overtaken-report.ts'
 import { responseBatches } from './response-batches.ts'
 import { backOffMs, isLast, waited } from './retry.ts'
 import type { RetryOptions } from './retry.ts'
@@ -69,18 +70,27 @@ export class AttemptLoop {
     if (!this.over) this.#cancelled.abort(reason)
   }
 
-  /** What a reader had not yet handed out was thrown away: after a cancel there is one event, then silence (fault F009). */
-  drop(): void {
+  /**
+   * What a reader had not yet handed out was thrown away: after a cancel there is one event, then silence (fault F009). Calls that a
+   * reader of events did hand out stay released; others see none before the end.
+   */
+  drop(left?: readonly StreamEvent[]): void {
     this.#dropped = true
+    const lost = new Set(left?.flatMap((event) => (event.type === 'tool_batch_ready' ? event.calls : [])))
+    this.released = left === undefined ? [] : this.released.filter((call) => !lost.has(call))
+  }
+
+  /** A reader left early. One that had seen all but how it ended has cancelled nothing: whoever runs the calls of a batch stops there. */
+  leave(left?: readonly StreamEvent[]): void {
+    if (left === undefined || left.some(({ type }) => !SAYS_THE_END.has(type))) this.drop(left)
   }
 
   report(): StreamReport {
     const report = this.engine.report({ kind: 'live', url: this.#options.url })
     const current = this.#sent || this.#attempts.length === 0 ? this.#lines(report) : []
     const attempts = [...this.#attempts, ...current]
-    if (this.#overtaken === undefined) return { ...report, attempts }
-    const { type: _, finish: __, outcome, ...error } = this.#overtaken
-    return { ...report, outcome, error, attempts }
+    const all = { ...report, attempts }
+    return this.#overtaken === undefined ? all : overtakenReport(all, this.#overtaken, this.released)
   }
 
   /** @throws TypeError when it is already being read */
@@ -132,6 +142,7 @@ export class AttemptLoop {
       this.over = true
       if (this.failure === undefined) {
         // Left early, at whatever event: the engine has closed as cancelled, unless it had ended before.
+        if (this.#dropped && this.last !== undefined) this.#overtake()
         this.last ??= cancelledEvent([])
         if (this.last.type === 'stream_error' && throwOnError) this.failure = this.#errorOf(this.last)
       }
@@ -187,12 +198,16 @@ export class AttemptLoop {
       const events = this.cancelled ? batch.slice(-1) : held.length === 0 ? batch : [...held, ...batch]
       held = []
       yield this.#give(events)
-      if (!this.#dropped || !engine.ended) continue
-      this.released = []
-      this.#overtaken = cancelledEvent('finish' in last ? last.finish : [])
-      yield this.#give([this.#overtaken])
+      if (this.#dropped && engine.ended) yield [this.#overtake()]
     }
     return undefined
+  }
+
+  /** The engine had read to the end, but its reader did not get there. */
+  #overtake(): StreamErrorEvent {
+    this.#overtaken ??= cancelledEvent(this.last?.finish ?? [])
+    this.last = this.#overtaken
+    return this.#overtaken
   }
 
   /** Everything that readers see passes here. */
@@ -225,6 +240,8 @@ export class AttemptLoop {
     })
   }
 }
+
+const SAYS_THE_END: ReadonlySet<StreamEvent['type']> = new Set(['usage', 'stream_completed', 'stream_error'])
 
 function attemptFailed(failure: StreamErrorEvent, attempt: number, delayMs: number): StreamEvent {
   const { code, phase, message, status, retryAfterMs } = failure

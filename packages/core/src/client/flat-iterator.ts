@@ -1,9 +1,11 @@
 /** Where the batches come from. */
-export interface BatchOwner {
+export interface BatchOwner<Item> {
   /** Items that were not handed out yet are not wanted any more. */
   readonly cancelled: boolean
-  /** They were thrown away. */
-  drop(): void
+  /** These were thrown away after a cancel. */
+  drop(left: readonly Item[]): void
+  /** The reader left, and did not want these any more. */
+  leave(left: readonly Item[]): void
   cancel(reason: unknown): void
 }
 
@@ -14,7 +16,7 @@ export interface BatchOwner {
 export class FlatIterator<Batch, Item> implements AsyncIterableIterator<Item> {
   readonly #batches: AsyncIterator<Batch, void, undefined>
   readonly #itemsOf: (batch: Batch) => readonly Item[]
-  readonly #owner: BatchOwner
+  readonly #owner: BatchOwner<Item>
   #items: readonly Item[] = []
   #next = 0
   #begun = false
@@ -23,7 +25,7 @@ export class FlatIterator<Batch, Item> implements AsyncIterableIterator<Item> {
   constructor(
     batches: AsyncIterator<Batch, void, undefined>,
     itemsOf: (batch: Batch) => readonly Item[],
-    owner: BatchOwner,
+    owner: BatchOwner<Item>,
   ) {
     this.#batches = batches
     this.#itemsOf = itemsOf
@@ -41,20 +43,25 @@ export class FlatIterator<Batch, Item> implements AsyncIterableIterator<Item> {
     }
     if (this.#next < this.#items.length) {
       if (!this.#owner.cancelled) return Promise.resolve({ done: false, value: this.#items[this.#next++]! })
-      this.#items = []
-      this.#owner.drop()
+      this.#owner.drop(this.#giveUp())
     }
     this.#begun = true
     return (this.#pulling = this.#pull())
   }
 
   async return(): Promise<IteratorResult<Item, undefined>> {
-    this.#items = []
+    if (this.#next < this.#items.length) this.#owner.leave(this.#giveUp())
     // A generator that is waiting does not hear that it is to return, and one that never began would not end anything.
     if (this.#pulling !== undefined || !this.#begun) this.#owner.cancel(undefined)
     if (!this.#begun) await this.#batches.next()
     await this.#batches.return?.()
     return { done: true, value: undefined }
+  }
+
+  #giveUp(): readonly Item[] {
+    const left = this.#items.slice(this.#next)
+    this.#items = []
+    return left
   }
 
   async #pull(): Promise<IteratorResult<Item, undefined>> {

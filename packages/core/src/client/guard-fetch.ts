@@ -7,6 +7,8 @@ import type { Outcome } from '../chunk/outcome.ts'
 import { StreamError } from '../chunk/stream-error.ts'
 import type { Timeouts } from '../engine/deadlines.ts'
 import { createStreamEngine } from '../engine/engine.ts'
+import { logLineOf } from '../engine/log-line.ts'
+import type { LogLine } from '../engine/log-line.ts'
 import type { Policy } from '../engine/outcome.ts'
 import type { StreamReport } from '../engine/report.ts'
 import { createEventStreamEncoder, ENCODABLE_APIS, faultOf } from '../server/encoder.ts'
@@ -14,9 +16,11 @@ import type { EncodableApi } from '../server/encoder.ts'
 import { callAside } from './call-aside.ts'
 import { ChunkTap } from './chunk-tap.ts'
 import { readsJsonLines } from './endpoint.ts'
+import { observed } from './failure-recorder.ts'
+import type { FailureRecorder } from './failure-recorder.ts'
 import { GuardedBody } from './guarded-body.ts'
 import type { Translation } from './guarded-body.ts'
-import { readRequest } from './guard-request.ts'
+import { bodyOfRequest, readRequest } from './guard-request.ts'
 import type { GuardedRequest } from './guard-request.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
@@ -46,6 +50,10 @@ export interface GuardOptions {
   readonly errors?: 'throw' | 'event'
   /** Sees the report of every stream, once, when it has ended. What it throws disturbs nobody. */
   readonly onReport?: (report: StreamReport) => void
+  /** The same in one line for a log, without any content. */
+  readonly onLog?: (line: LogLine) => void
+  /** Gets a redacted recording of a stream that failed: `recordFailures(callback)` of `@streamfold/recording`. Default: nothing. */
+  readonly onFailure?: FailureRecorder
   /** Monotonic milliseconds. Default `performance.now`. */
   readonly now?: () => number
 }
@@ -62,7 +70,8 @@ export function guardFetch(inner: typeof fetch = fetch, options: GuardOptions = 
     throw new TypeError(`guardFetch: unknown mode "${String(mode)}"; known are guard, observe and normalise`)
   }
   return async (input, init) => {
-    const request = readRequest(input, init, options.api)
+    const body = bodyOfRequest(input, init, options.api)
+    const request = readRequest(input, init, options.api, body === undefined ? undefined : await body)
     return request === undefined ? inner(input, init) : guard(inner, input, init, request, options)
   }
 }
@@ -74,7 +83,8 @@ async function guard(
   request: GuardedRequest,
   options: GuardOptions,
 ): Promise<Response> {
-  const { mode = 'guard', failOn = [], now = () => performance.now(), onReport } = options
+  const { mode = 'guard', failOn = [], now = () => performance.now(), onReport, onLog } = options
+  const observation = observed(inner, options.onFailure)
   const translation = mode === 'normalise' ? translationFor(request.api, options) : undefined
   const engine = createStreamEngine({
     adapter: adapterFor(request.api, options.profile),
@@ -94,10 +104,13 @@ async function guard(
     translation,
     ended: () => {
       const source = { kind: 'live' as const, url: withoutSecrets(request.url) }
-      if (onReport !== undefined) callAside(onReport, engine.report(source))
+      const report = engine.report(source)
+      if (onReport !== undefined) callAside(onReport, report)
+      if (onLog !== undefined) callAside(onLog, logLineOf(report))
+      observation.ended(report)
     },
   })
-  const response = await body.request((signal) => inner(input, { ...init, signal }), request.signal)
+  const response = await body.request((signal) => observation.fetch(input, { ...init, signal }), request.signal)
   const isStream = request.streams ?? response.headers.get('content-type')?.includes('event-stream') === true
   if (!response.ok || !isStream) {
     body.release()

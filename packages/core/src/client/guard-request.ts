@@ -15,14 +15,31 @@ export interface GuardedRequest {
 
 type FetchInput = Parameters<typeof fetch>[0]
 
-/** Undefined for a request that is none of a model's stream: it is passed on untouched. */
-export function readRequest(input: FetchInput, init: RequestInit = {}, api?: Api): GuardedRequest | undefined {
+/**
+ * The JSON body of a `Request`, read from a copy of it; undefined where there is none, or where it concerns us not.
+ * Only of JSON: a body that is uploaded while it is made must not be waited for.
+ */
+export function bodyOfRequest(input: FetchInput, init: RequestInit = {}, api?: Api): Promise<Uint8Array> | undefined {
+  if (typeof input !== 'object' || !('clone' in input) || (init.body ?? undefined) !== undefined) return undefined
+  if ((api ?? apiOfUrl(input.url)) === undefined || input.body === null || input.bodyUsed) return undefined
+  if (!/[/+]json\b/i.test(input.headers.get('content-type') ?? '')) return undefined
+  const copy = input.clone()
+  return copy.arrayBuffer().then((buffer) => new Uint8Array(buffer))
+}
+
+/** Undefined for a request that is none of a model's stream: it is passed on untouched. `body` is that of a `Request`. */
+export function readRequest(
+  input: FetchInput,
+  init: RequestInit = {},
+  api?: Api,
+  body?: Uint8Array,
+): GuardedRequest | undefined {
   const url = typeof input === 'string' ? input : input instanceof URL ? input.href : input.url
   const request = typeof input === 'object' && 'method' in input ? input : undefined
   if ((init.method ?? request?.method ?? 'GET').toUpperCase() !== 'POST') return undefined
   const spoken = api ?? apiOfUrl(url)
   if (spoken === undefined) return undefined
-  const bytes = bytesOf(init.body)
+  const bytes = bytesOf(init.body) ?? body
   const streams = asksForStream(spoken, bytes === undefined ? undefined : parsed(bytes))
   if (streams === false) return undefined
   return {

@@ -6,9 +6,10 @@ import type { StreamEvent } from '../chunk/stream-event.ts'
 import type { EndCause, StreamEngine } from '../engine/stream-engine.ts'
 import { readerOf } from './byte-source.ts'
 import type { ByteReader } from './byte-source.ts'
+import { watchConnection } from './connection-watch.ts'
 import { letGo } from './let-go.ts'
 import { endCauseOf, rootCauseOf } from './network-error.ts'
-import { createWatchdog } from './watchdog.ts'
+import { createWatchdog, timerFired } from './watchdog.ts'
 import type { Watchdog } from './watchdog.ts'
 
 /** Writes anew what the engine has read. */
@@ -50,7 +51,9 @@ export class GuardedBody {
   /** Bytes that the engine has seen and the client has got. */
   #passed = 0
   #refused: StreamEvent | undefined
-  #failure: StreamError | undefined
+  /** What the client is thrown. */
+  #failure: { readonly error: unknown } | undefined
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined
   #over = false
   #unlink: () => void = () => {}
 
@@ -69,12 +72,17 @@ export class GuardedBody {
     const onAbort = (): void => {
       this.#cause ??= 'aborted'
       this.#abort.abort(signal?.reason)
+      this.#leave(signal?.reason)
     }
     signal?.addEventListener('abort', onAbort, { once: true })
     this.#unlink = () => signal?.removeEventListener('abort', onAbort)
     if (signal?.aborted === true) onAbort()
     engine.start(this.#now())
     if (!passive) this.#watchdog.arm()
+    watchConnection(this.#abort.signal, () => {
+      engine.connected(this.#now())
+      if (!passive) this.#watchdog.arm()
+    })
     try {
       const response = await send(this.#abort.signal)
       engine.response({ status: response.status, headers: [...response.headers] }, this.#now(), Date.now())
@@ -109,16 +117,25 @@ export class GuardedBody {
     this.#reader = readerOf(response.body)
     this.#idleSince = this.#options.now()
     this.#watchdog.pause()
-    return new ReadableStream<Uint8Array>(
-      { pull: (controller) => this.#pull(controller), cancel: (reason) => this.#cancel(reason) },
+    const stream = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller
+        },
+        pull: (controller) => this.#pull(controller),
+        cancel: (reason) => this.#cancel(reason),
+      },
       { highWaterMark: 0 },
     )
+    // Aborted after the head, and before anybody could read.
+    if (this.#cause === 'aborted') this.#leave(this.#abort.signal.reason)
+    return stream
   }
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     const { now, passive } = this.#options
     if (this.#failure !== undefined) {
-      controller.error(this.#failure)
+      controller.error(this.#failure.error)
       return
     }
     if (this.#idleSince !== undefined) this.#heldMs += now() - this.#idleSince
@@ -147,20 +164,22 @@ export class GuardedBody {
     } catch (error) {
       broken = { error }
     }
+    // The client has aborted, and was told so.
+    if (this.#over) return NO_BYTES
     const cause = this.#cause ?? (broken === undefined ? 'eof' : endCauseOf(broken.error))
     const events = bytes === undefined ? this.#end(cause, broken?.error) : engine.push(bytes, this.#now())
     if (passive) {
       if (bytes !== undefined) return bytes
       this.#close()
       if (broken !== undefined) {
-        this.#failure = broken.error as StreamError
+        this.#failure = broken
         controller.error(broken.error)
       }
       return NO_BYTES
     }
     const { given, failure } = this.#judge(bytes ?? NO_BYTES, events)
     if (failure !== undefined) {
-      this.#failure = failure
+      this.#failure = { error: failure }
       this.#stop('aborted')
       this.#close()
       // After an error nothing that is queued would be read: what is good goes out first, and the error with the next pull.
@@ -232,9 +251,20 @@ export class GuardedBody {
     this.#giveUp()
   }
 
+  /** The client aborted, which looks as with any `fetch`: clients tell their own abort by its reason. */
+  #leave(reason: unknown): void {
+    if (this.#controller === undefined || this.#over) return
+    this.#end('aborted', undefined)
+    this.#failure = { error: reason }
+    this.#controller.error(reason)
+    void this.#reader?.cancel(reason).catch(() => {})
+    this.#close()
+  }
+
   #giveUp(): void {
-    this.#abort.abort()
-    void this.#reader?.cancel().catch(() => {})
+    const reason = this.#cause === 'timeout' ? timerFired() : undefined
+    this.#abort.abort(reason)
+    void this.#reader?.cancel(reason).catch(() => {})
   }
 
   async #cancel(reason: unknown): Promise<void> {

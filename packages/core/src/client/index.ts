@@ -1,6 +1,7 @@
 export type { ByteSource } from './byte-source.ts'
 export type { BatchedIterator } from './batch-iterator.ts'
 export { eventStreamTransform, mapEventStream, parseEventStream } from './event-stream.ts'
+export type { FailureRecorder, RecordedStream } from './failure-recorder.ts'
 export { guardFetch } from './guard-fetch.ts'
 export type { GuardOptions } from './guard-fetch.ts'
 export type { ModelResult } from './model-result.ts'

@@ -8,6 +8,8 @@ import type { StreamLimits } from '../chunk/limits.ts'
 import type { RequestFacts } from '../chunk/request-facts.ts'
 import type { StreamEvent } from '../chunk/stream-event.ts'
 import type { Timeouts } from '../engine/deadlines.ts'
+import { logLineOf } from '../engine/log-line.ts'
+import type { LogLine } from '../engine/log-line.ts'
 import type { Policy } from '../engine/outcome.ts'
 import type { StreamReport } from '../engine/report.ts'
 import { requestFactsOf } from '../recording/request-facts.ts'
@@ -15,7 +17,10 @@ import { AttemptLoop } from './attempt-loop.ts'
 import { callAside } from './call-aside.ts'
 import { prepareRequest } from './endpoint.ts'
 import type { PreparedRequest } from './endpoint.ts'
+import { observed } from './failure-recorder.ts'
+import type { FailureRecorder } from './failure-recorder.ts'
 import { FlatIterator } from './flat-iterator.ts'
+import type { BatchOwner } from './flat-iterator.ts'
 import { LazyPromise } from './lazy-promise.ts'
 import { resultOf } from './model-result.ts'
 import type { ModelResult } from './model-result.ts'
@@ -58,6 +63,13 @@ export interface StreamModelOptions {
   readonly idSeed?: string
   /** Sees the report of every stream that was begun, once, when it has ended. What it throws disturbs nobody. */
   readonly onReport?: (report: StreamReport) => void
+  /** The same in one line for a log, without any content. */
+  readonly onLog?: (line: LogLine) => void
+  /**
+   * Gets a redacted recording of a stream that failed, with all its attempts: `recordFailures(callback)` of `@streamfold/recording`.
+   * Default: nothing is recorded.
+   */
+  readonly onFailure?: FailureRecorder
   /** Monotonic milliseconds. Default `performance.now`. */
   readonly now?: () => number
 }
@@ -108,7 +120,8 @@ class RequestedStream implements ModelStream {
   #fail: ((error: unknown) => void) | undefined
 
   constructor(options: StreamModelOptions, request: PreparedRequest, adapter: StreamAdapter) {
-    const send = options.fetch ?? fetch
+    const { onReport, onLog } = options
+    const { fetch: send, ended } = observed(options.fetch ?? fetch, options.onFailure)
     this.#loop = new AttemptLoop({
       engine: {
         adapter,
@@ -136,7 +149,10 @@ class RequestedStream implements ModelStream {
           redirect: 'manual',
         }),
       ended: (error) => {
-        if (options.onReport !== undefined) callAside(options.onReport, this.report())
+        const report = this.report()
+        if (onReport !== undefined) callAside(onReport, report)
+        if (onLog !== undefined) callAside(onLog, logLineOf(report))
+        ended(report)
         if (error === undefined) this.#settle?.()
         else this.#fail?.(error)
       },
@@ -156,19 +172,19 @@ class RequestedStream implements ModelStream {
   }
 
   batches(): AsyncIterableIterator<readonly StreamEvent[]> {
-    return new FlatIterator(this.#loop.read(), (batch) => [batch], this.#loop)
+    return new FlatIterator(this.#loop.read(), (batch) => [batch], this.#ofOthers())
   }
 
   text(choice = 0): AsyncIterableIterator<string> {
     return new FlatIterator(
       this.#loop.read(),
       (batch) => batch.flatMap((event) => (event.type === 'text_delta' && event.choice === choice ? event.text : [])),
-      this.#loop,
+      this.#ofOthers(),
     )
   }
 
   chunks(): AsyncIterableIterator<StreamChunk> {
-    return new FlatIterator(this.#loop.readChunks(), (batch) => batch, this.#loop)
+    return new FlatIterator(this.#loop.readChunks(), (batch) => batch, this.#ofOthers())
   }
 
   snapshot(): StreamSnapshot {
@@ -181,6 +197,19 @@ class RequestedStream implements ModelStream {
 
   cancel(reason?: unknown): void {
     this.#loop.cancel(reason)
+  }
+
+  /** For readers of something else than events. */
+  #ofOthers<Item>(): BatchOwner<Item> {
+    const loop = this.#loop
+    return {
+      get cancelled() {
+        return loop.cancelled
+      },
+      drop: () => loop.drop(),
+      leave: () => loop.leave(),
+      cancel: (reason) => loop.cancel(reason),
+    }
   }
 
   async #drain(): Promise<void> {

@@ -2,9 +2,10 @@ import type { StreamEvent } from '../chunk/stream-event.ts'
 import type { EndCause, StreamEngine } from '../engine/stream-engine.ts'
 import { readerOf } from './byte-source.ts'
 import type { ByteRead, ByteReader } from './byte-source.ts'
-import { letGo } from './let-go.ts'
+import { watchConnection } from './connection-watch.ts'
+import { letGo, readTrailing } from './let-go.ts'
 import { endCauseOf, isNetworkError, rootCauseOf } from './network-error.ts'
-import { createWatchdog } from './watchdog.ts'
+import { createWatchdog, timerFired } from './watchdog.ts'
 
 export interface ResponseStreamOptions {
   /** Cancels the request and ends the stream as `cancelled`. */
@@ -32,8 +33,9 @@ export async function* responseBatches(
   let cause: EndCause | undefined
   let detail: string | undefined
   const giveUp = (): void => {
-    abort.abort()
-    void reader?.cancel().catch(() => {})
+    const reason = cause === 'timeout' ? timerFired() : undefined
+    abort.abort(reason)
+    void reader?.cancel(reason).catch(() => {})
   }
   const stop = (why: EndCause): void => {
     cause ??= why
@@ -48,6 +50,10 @@ export async function* responseBatches(
   try {
     if (options.signal?.aborted === true) stop('aborted')
     else watchdog.arm()
+    watchConnection(abort.signal, () => {
+      engine.connected(now())
+      watchdog.arm()
+    })
     const response = cause === undefined ? await headOf(request, abort.signal) : undefined
     if (response !== undefined) {
       engine.response({ status: response.status, headers: [...response.headers] }, now(), Date.now())
@@ -70,7 +76,17 @@ export async function* responseBatches(
         yield events
         heldMs += clock() - from
       }
-      if (engine.ended) break
+      if (engine.ended) {
+        const last = events.at(-1)
+        if (last?.type === 'stream_error' && last.provider !== undefined) {
+          await readTrailing(
+            reader!,
+            (trailing) => engine.push(trailing, now()),
+            () => stop('aborted'),
+          )
+        }
+        break
+      }
       watchdog.arm()
     }
     left = false

@@ -6,7 +6,8 @@ import type { ResponseStreamOptions } from './response-batches.ts'
 /**
  * Drives an engine from a `fetch`: feeds it the head and the reads, keeps its timers, and stops reading once it has ended.
  * `request` gets a signal that it must pass to `fetch`. What goes wrong on the network becomes the engine's one terminal event.
- * Leaving the loop early cancels the request; the report then says `cancelled`. One engine reads one response.
+ * Leaving the loop early cancels the request; the report then says `cancelled`, unless the engine had read the end already. One engine
+ * reads one response.
  *
  * Nothing is read while the consumer is at work on an event, so that time is on no timer and in no timing of the report.
  *

@@ -29,7 +29,7 @@ export function backOffMs(failure: StreamErrorEvent, attempt: number, options: R
   if (failure.retryable !== 'yes' || isLast(attempt, options) || retryAfterMs > maxRetryAfterMs) return undefined
   if (options.shouldRetry?.(failure, attempt) === false) return undefined
   const random = options.random ?? Math.random
-  return Math.round(retryAfterMs + random() * Math.min(maxDelayMs, baseDelayMs * 2 ** (attempt - 1)))
+  return Math.ceil(retryAfterMs + random() * Math.min(maxDelayMs, baseDelayMs * 2 ** (attempt - 1)))
 }
 
 /** No further attempt follows this one, whatever becomes of it. */

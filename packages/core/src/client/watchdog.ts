@@ -8,6 +8,11 @@ export interface Watchdog {
   stop(): void
 }
 
+/** Why a request is given up, for whoever looks on: a recorder, or a `fetch` of the user's own. */
+export function timerFired(): DOMException {
+  return new DOMException('a timer of streamfold has fired', 'TimeoutError')
+}
+
 /** Timers beyond this fire at once. */
 export const LONGEST_TIMER_MS: number = 2 ** 31 - 1
 

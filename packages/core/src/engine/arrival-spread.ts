@@ -42,6 +42,7 @@ export class OutputHistogram {
   #bytes = 0
 
   add(atMs: number, bytes: number): void {
+    if (bytes === 0) return
     this.#originMs ??= atMs
     this.#lastMs = Math.max(this.#lastMs, atMs)
     const sinceMs = Math.max(0, atMs - this.#originMs)
@@ -57,7 +58,7 @@ export class OutputHistogram {
    */
   lateShare(startMs: number): number | undefined {
     const spanMs = this.#lastMs - startMs
-    if (this.#originMs === undefined || this.#bytes === 0 || spanMs <= 0) return undefined
+    if (this.#originMs === undefined || spanMs <= 0) return undefined
     const from = Math.floor((this.#lastMs - spanMs / 10 - this.#originMs) / this.#widthMs)
     let late = 0
     for (let at = Math.max(0, from); at < this.#slots.length; at++) late += this.#slots[at] ?? 0

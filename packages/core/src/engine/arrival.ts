@@ -33,10 +33,8 @@ export class ArrivalLog {
     if (this.#lastReadAt !== undefined) {
       const gapMs = atMs - this.#lastReadAt
       this.gaps.add(gapMs)
-      if (this.longestGapMs === undefined || gapMs > this.longestGapMs) {
-        this.longestGapMs = gapMs
-        this.longestGapAt = { offset, event }
-      }
+      if (gapMs > (this.longestGapMs ?? 0)) this.longestGapAt = { offset, event }
+      this.longestGapMs = Math.max(this.longestGapMs ?? 0, gapMs)
     }
     this.#lastReadAt = atMs
   }

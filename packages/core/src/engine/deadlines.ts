@@ -2,9 +2,9 @@ import type { FaultCode } from '../chunk/fault.ts'
 
 /** Milliseconds; `Infinity` turns a timer off. Timers are live only: a recording ends as its own end line says. */
 export interface Timeouts {
-  /** From the start of the request to the response head. */
+  /** From the start of the request to the connection where a shell sees it (`streamfold/node`), else to the response head. */
   readonly connectMs: number
-  /** From the response head to the first byte of the body. */
+  /** From the response head to the first byte of the body; to the head, from a connection that was seen. */
   readonly firstByteMs: number
   /** Between bytes. Heartbeats count. */
   readonly idleMs: number
@@ -46,6 +46,7 @@ export type TimeoutCode = Extract<
 /** Instants of one response, in the caller's milliseconds; undefined until they happened. */
 export interface Instants {
   readonly start: number | undefined
+  readonly connected: number | undefined
   readonly headers: number | undefined
   readonly firstByte: number | undefined
   readonly lastByte: number | undefined
@@ -55,7 +56,7 @@ export interface Instants {
 
 /** The timer that fires first, or undefined when no clock was given or all are off. */
 export function nextDeadline(instants: Instants, timeouts: Timeouts): Deadline | undefined {
-  const { start, headers, firstByte, lastByte, lastProgress, finish } = instants
+  const { start, connected, headers, firstByte, lastByte, lastProgress, finish } = instants
   const begun = headers ?? start
   let next: Deadline | undefined
   const consider = (from: number | undefined, afterMs: number, code: Deadline['code']): void => {
@@ -65,8 +66,9 @@ export function nextDeadline(instants: Instants, timeouts: Timeouts): Deadline |
   }
   consider(start, timeouts.totalMs, 'total_timeout')
   if (firstByte === undefined) {
-    if (headers === undefined) consider(start, timeouts.connectMs, 'connect_timeout')
-    else consider(headers, timeouts.firstByteMs, 'first_byte_timeout')
+    const answering = headers ?? connected
+    if (answering === undefined) consider(start, timeouts.connectMs, 'connect_timeout')
+    else consider(answering, timeouts.firstByteMs, 'first_byte_timeout')
     return next
   }
   consider(lastByte, timeouts.idleMs, 'idle_timeout')

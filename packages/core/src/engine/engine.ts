@@ -125,6 +125,10 @@ class Engine implements StreamEngine {
     this.#timeline.start(atMs)
   }
 
+  connected(atMs: number): void {
+    this.#timeline.connected(atMs)
+  }
+
   response(head: ResponseHead, atMs?: number, nowMs?: number): void {
     this.#head = head
     this.#nowMs = nowMs
@@ -138,7 +142,11 @@ class Engine implements StreamEngine {
     if (this.#errorBody !== undefined) {
       this.#streamBytes += bytes.length
       this.#errorBody.push(bytes)
-      return NO_EVENTS
+      if (!this.#errorBody.full || this.ended) return NO_EVENTS
+      // One that never ends would be read for as long as the timers allow.
+      const events = this.#begin()
+      this.#failByStatus(this.#errorBody.text())
+      return events
     }
     const events = this.#begin()
     const { readBytes } = this.#limits

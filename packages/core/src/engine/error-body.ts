@@ -13,6 +13,11 @@ export class ErrorBody {
     this.#room -= part.length
   }
 
+  /** Nothing more of it will be kept. */
+  get full(): boolean {
+    return this.#room <= 0
+  }
+
   text(): string {
     const decoder = new TextDecoder()
     return this.#parts.map((part) => decoder.decode(part, { stream: true })).join('') + decoder.decode()

@@ -172,11 +172,11 @@ const REASONING_HINT = 'for a model that thinks for minutes use the preset timeo
 const TIMERS: Readonly<Record<TimeoutCode, { readonly phase: StreamFault['phase']; readonly message: string }>> = {
   connect_timeout: {
     phase: 'connect',
-    message: 'no response head in time; check the address, or raise timeouts.connectMs',
+    message: 'no connection and no response head in time; check the address, or raise timeouts.connectMs',
   },
   first_byte_timeout: {
     phase: 'headers',
-    message: `the response head came, but no byte of the body in time; raise timeouts.firstByteMs (${REASONING_HINT})`,
+    message: `the server was reached, but no byte of an answer came in time; raise timeouts.firstByteMs (${REASONING_HINT})`,
   },
   idle_timeout: {
     phase: 'framing',

@@ -1,6 +1,7 @@
 import { faultOfPayload, faultOfPlainText, retryableOfStatus, titleOf } from '../adapters/error-body.ts'
-import type { StreamFault } from '../chunk/fault.ts'
+import type { Retryable, StreamFault } from '../chunk/fault.ts'
 import { clip } from '../json/clip.ts'
+import { retryAfterOf } from './retry-after.ts'
 
 /** Status and headers of the response, as far as a shell knows them. */
 export interface ResponseHead {
@@ -35,10 +36,9 @@ const REQUEST_ID_HEADERS = [
 export function faultOfStatus(head: ResponseHead, body: string, nowMs: number | undefined): StreamFault {
   const { status } = head
   const said = readErrorBody(body)
-  const retryAfterMs = retryAfter(head, nowMs)
+  const retryAfterMs = longerOf(retryAfterOf(head.headers ?? [], nowMs), said.retryAfterMs)
   const retryable = status >= 300 && status < 400 ? 'no' : retryableOfStatus(status)
-  const next =
-    status === 429 ? 'wait before the next attempt' : retryable === 'yes' ? 'try again' : 'change the request'
+  const next = nextStep(status, retryable)
   return {
     code: status === 429 ? 'rate_limited' : 'http_error',
     phase: 'headers',
@@ -50,15 +50,33 @@ export function faultOfStatus(head: ResponseHead, body: string, nowMs: number | 
   }
 }
 
-function readErrorBody(body: string): { readonly message: string; readonly provider?: StreamFault['provider'] } {
+function nextStep(status: number, retryable: Retryable): string {
+  if (status === 429) return 'wait before the next attempt'
+  if (status >= 300 && status < 400) return 'it is not followed, for it would take the key along: check the address'
+  return retryable === 'yes' ? 'try again' : 'change the request'
+}
+
+/** Both are floors. */
+function longerOf(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b)
+}
+
+interface ErrorBodyWords {
+  readonly message: string
+  readonly provider?: StreamFault['provider']
+  readonly retryAfterMs?: number | undefined
+}
+
+function readErrorBody(body: string): ErrorBodyWords {
   const text = body.trim()
   for (const json of [text, ...dataOf(text)]) {
     try {
       const value: unknown = JSON.parse(json)
       // A list of one error, where a list of responses was due.
       const error: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
-      const provider = faultOfPayload(error, true)?.provider
-      if (provider !== undefined) return { message: provider.message ?? provider.code ?? provider.type ?? '', provider }
+      const { provider, retryAfterMs } = faultOfPayload(error, true) ?? {}
+      if (provider === undefined) continue
+      return { message: provider.message ?? provider.code ?? provider.type ?? '', provider, retryAfterMs }
     } catch {
       // Not JSON: an event stream, a page or plain text.
     }
@@ -78,45 +96,6 @@ function dataOf(text: string): readonly string[] {
       .map((line) => line.slice(5))
       .join('\n'),
   )
-}
-
-/** `retry-after-ms`, `retry-after` in seconds or as a date. A date needs the time of day, which only a shell knows. */
-function retryAfter(head: ResponseHead, nowMs: number | undefined): number | undefined {
-  const exact = quantity(headerOf(head, 'retry-after-ms'))
-  if (exact !== undefined) return exact
-  const value = headerOf(head, 'retry-after')
-  if (value === undefined) return undefined
-  const seconds = quantity(value)
-  if (seconds !== undefined) return seconds * 1000
-  const date = parseHttpDate(value)
-  return date === undefined || nowMs === undefined ? undefined : Math.max(0, date - nowMs)
-}
-
-function quantity(text: string | undefined): number | undefined {
-  const number = text === undefined || text.trim() === '' ? NaN : Number(text)
-  return Number.isFinite(number) && number >= 0 ? number : undefined
-}
-
-const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec'
-
-/** IMF-fixdate of RFC 9110 §5.6.7, in milliseconds since 1970. */
-function parseHttpDate(text: string): number | undefined {
-  const match = /^\w{3}, (\d\d) (\w{3}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT$/.exec(text.trim())
-  if (match === null) return undefined
-  const month = MONTHS.indexOf(match[2]!) / 3
-  if (!Number.isInteger(month) || month < 0) return undefined
-  const year = Number(match[3])
-  const days = daysSince1970(year, month, Number(match[1]))
-  return (((days * 24 + Number(match[4])) * 60 + Number(match[5])) * 60 + Number(match[6])) * 1000
-}
-
-/** Days from 1970-01-01 in the proleptic Gregorian calendar; no clock and no time zone are involved. */
-function daysSince1970(year: number, month: number, day: number): number {
-  const shifted = month < 2 ? year - 1 : year
-  const era = Math.floor(shifted / 400)
-  const yearOfEra = shifted - era * 400
-  const dayOfYear = Math.floor((153 * ((month + 10) % 12) + 2) / 5) + day - 1
-  return era * 146_097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719_468
 }
 
 export function looksLikePage(body: string): boolean {

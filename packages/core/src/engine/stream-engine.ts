@@ -49,6 +49,8 @@ export interface StreamEngine {
    * @throws TypeError when it was started before: an engine reads one response
    */
   start(atMs: number): void
+  /** A connection carries the request; only for a shell that can see it. From then on it is the answer that is waited for. */
+  connected(atMs: number): void
   /** The response head is here. `nowMs` (since 1970) makes a `Retry-After` date readable. */
   response(head: ResponseHead, atMs?: number, nowMs?: number): void
   push(bytes: Uint8Array, atMs?: number): readonly StreamEvent[]

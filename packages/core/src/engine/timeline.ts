@@ -17,6 +17,7 @@ export class Timeline {
   readonly #arguments = new ArgumentArrival()
   readonly #outputs = new OutputHistogram()
   #start: number | undefined
+  #connected: number | undefined
   #headers: number | undefined
   #firstByte: number | undefined
   #lastByte: number | undefined
@@ -41,6 +42,10 @@ export class Timeline {
 
   get started(): boolean {
     return this.#start !== undefined
+  }
+
+  connected(atMs: number): void {
+    if (this.#headers === undefined) this.#connected = this.now = atMs
   }
 
   headers(atMs: number | undefined): void {
@@ -108,6 +113,7 @@ export class Timeline {
     return nextDeadline(
       {
         start: this.#start,
+        connected: this.#connected,
         headers: this.#headers,
         firstByte: this.#firstByte,
         lastByte: this.#lastByte,
@@ -137,7 +143,7 @@ export class Timeline {
     const { longestGapMs = null, longestGapAt = null, gaps, reads } = this.#arrival
     const late = this.#start === undefined ? undefined : this.#outputs.lateShare(this.#start)
     return {
-      timeToConnectMs: null,
+      timeToConnectMs: this.#since(this.#connected),
       timeToHeadersMs: this.#since(this.#headers),
       timeToFirstByteMs: this.#since(this.#firstByte),
       timeToFirstEventMs: this.#since(this.#firstEvent),
@@ -152,10 +158,10 @@ export class Timeline {
       longestGapMs,
       longestGapAt,
       longestProgressGapMs: this.#longestProgressGap ?? null,
-      gapP50Ms: gaps.quantile(0.5) ?? null,
-      gapP95Ms: gaps.quantile(0.95) ?? null,
-      eventsPerRead: reads === 0 ? null : events / reads,
-      burstRatio: late ?? null,
+      gapP50Ms: rounded(gaps.quantile(0.5)),
+      gapP95Ms: rounded(gaps.quantile(0.95)),
+      eventsPerRead: reads === 0 ? null : rounded(events / reads),
+      burstRatio: rounded(late),
       outputTokensPerSecond: this.#tokensPerSecond(outputTokens),
       streaming: this.streaming,
     }
@@ -163,16 +169,24 @@ export class Timeline {
 
   #callTimes(): ReportTiming['calls'] {
     if (this.#start === undefined) return []
-    return [...this.#arguments.lastPieces()].map(([callId, atMs]) => ({ callId, timeToLastArgumentMs: atMs - this.#start! }))
+    return [...this.#arguments.lastPieces()].map(([callId, atMs]) => ({
+      callId,
+      timeToLastArgumentMs: atMs - this.#start!,
+    }))
   }
 
   #tokensPerSecond(outputTokens: number | undefined): number | null {
     if (outputTokens === undefined || this.#firstOutput === undefined || this.#terminal === undefined) return null
     const spanMs = this.#terminal - this.#firstOutput
-    return spanMs > 0 ? (outputTokens * 1000) / spanMs : null
+    return spanMs > 0 ? rounded((outputTokens * 1000) / spanMs) : null
   }
 
   #since(instant: number | undefined): number | null {
     return instant === undefined || this.#start === undefined ? null : instant - this.#start
   }
+}
+
+/** To thousandths: derived figures are no more exact than that, and are to be the same in every runtime. */
+function rounded(value: number | undefined): number | null {
+  return value === undefined ? null : Math.round(value * 1000) / 1000
 }

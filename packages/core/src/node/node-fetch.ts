@@ -1,4 +1,5 @@
 import { Agent, fetch as fetchOfUndici } from 'undici'
+import { connectionWatcher } from '../client/connection-watch.ts'
 
 export interface NodeFetchOptions {
   /** For the connection alone, not for the answer, in milliseconds. Default 10 000. */
@@ -19,14 +20,16 @@ export interface NodeFetch {
 
 /**
  * A `fetch` for Node that leaves the clocks to the caller. The one that Node brings gives up by itself after 300 s without a head or
- * without a byte, whatever timers were asked for (fault F121); this one does not, and times the connection apart from the answer, so
- * `timeouts.connectMs` may be as long as a model takes to begin.
+ * without a byte, whatever timers were asked for (fault F121); this one does not.
+ *
+ * It also sees the connection: with it, `timeouts.connectMs` of `streamModel` and `guardFetch` is for the connection alone,
+ * `timeouts.firstByteMs` for the answer, and reports have a `timeToConnectMs` (near 0 on a connection that was kept).
  *
  * Needs the package `undici`, which is an optional peer of this one.
  */
 export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
   const { connectTimeoutMs = 10_000, connections, keepAliveMs = 4000, http2 = false } = options
-  const dispatcher = new Agent({
+  const agent = new Agent({
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { timeout: connectTimeoutMs },
@@ -34,7 +37,35 @@ export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
     allowH2: http2,
     ...(connections !== undefined && { connections }),
   })
-  const send = (input: unknown, init: object = {}): Promise<unknown> =>
-    fetchOfUndici(input as Parameters<typeof fetchOfUndici>[0], { ...init, dispatcher })
-  return { fetch: send as typeof fetch, close: () => dispatcher.close() }
+  const send: typeof fetch = (input, init) => {
+    const signal = init?.signal ?? (typeof input === 'object' && 'signal' in input ? input.signal : undefined)
+    const connected = connectionWatcher(signal)
+    const dispatcher = connected === undefined ? agent : watched(agent, connected)
+    type Input = Parameters<typeof fetchOfUndici>[0]
+    type Init = NonNullable<Parameters<typeof fetchOfUndici>[1]>
+    const sent = fetchOfUndici(input as Input, { ...(init as Init), dispatcher })
+    return sent as Promise<unknown> as Promise<Response>
+  }
+  return { fetch: send, close: () => agent.close() }
+}
+
+type Dispatch = Agent['dispatch']
+
+/** What undici calls on a handler when a connection begins to carry the request: up to its version 7, and from then on. */
+const CONNECTED = ['onConnect', 'onRequestStart'] as const
+
+function watched(agent: Agent, connected: () => void): Agent {
+  const dispatch: Dispatch = (options, handler) => {
+    for (const name of CONNECTED) {
+      const original = handler[name] as ((...said: unknown[]) => void) | undefined
+      if (original === undefined) continue
+      handler[name] = function onConnection(this: unknown, ...said: unknown[]): void {
+        connected()
+        original.apply(this, said)
+      }
+    }
+    return agent.dispatch(options, handler)
+  }
+  // All that `fetch` asks of a dispatcher.
+  return { dispatch } as Agent
 }

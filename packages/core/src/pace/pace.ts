@@ -182,7 +182,8 @@ class PacedText implements AsyncIterableIterator<string> {
     this.#lastMs = now
     const { charsPerSecond, maxLagMs, frameMs } = this.#rhythm
     const perMs = Math.max(charsPerSecond / 1000, this.#pending / maxLagMs)
-    this.#credit = Math.min(this.#credit + elapsedMs * perMs, this.#pending)
+    // Infinity times no time at all would be no number.
+    this.#credit = perMs === Infinity ? this.#pending : Math.min(this.#credit + elapsedMs * perMs, this.#pending)
     // Not more often than once a frame, unless the rhythm is slower than that anyway.
     const least = Math.max(1, Math.floor(perMs * frameMs))
     // Ten tenths are a little less than one.

@@ -49,7 +49,7 @@ export function encodeEventStream(
       pending = undefined
       return result.done === true ? encoder.end() : encoder.push(result.value)
     } catch (error) {
-      onError?.(error)
+      if (onError !== undefined) tell(onError, error)
       return encoder.fail(faultOf(error))
     }
   }
@@ -80,6 +80,17 @@ export function eventStreamResponse(
 ): Response {
   const body = encodeEventStream(chunks, api, options)
   return new Response(body, { headers: { ...EVENT_STREAM_HEADERS, ...options.headers } })
+}
+
+/** What an onlooker throws is seen like the error of any event handler, and keeps no client from its error event. */
+function tell(onError: (error: unknown) => void, error: unknown): void {
+  try {
+    onError(error)
+  } catch (thrown) {
+    queueMicrotask(() => {
+      throw thrown
+    })
+  }
 }
 
 /** A source that is over is told so; what it says to that concerns nobody any more. */

@@ -26,7 +26,11 @@ export interface EncoderOptions {
 
 /** Writes chunks as the events of one API. Always ends explicitly: with the API's terminal event, or with an error and without it. */
 export interface EventStreamEncoder {
-  /** The events of this chunk as text; `''` when there is nothing to write yet, and after the end. */
+  /**
+   * The events of this chunk as text; `''` when there is nothing to write yet, and after the end.
+   *
+   * @throws TypeError for what is no chunk
+   */
   push(chunk: StreamChunk): string
   /** The source has ended. Without a finish before it, that is an error, never a clean end. */
   end(): string
@@ -132,6 +136,8 @@ class Encoder implements EventStreamEncoder {
       case 'block-start':
       case 'metadata':
         break
+      default:
+        throw new TypeError(`no chunk that can be written: its type is ${String((chunk as { type?: unknown }).type)}`)
     }
     return before + this.#writer.write(chunk)
   }

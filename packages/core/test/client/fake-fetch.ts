@@ -44,6 +44,8 @@ export interface OpenBody {
   fail(error: Error): void
   /** The reader gave the body up. */
   readonly cancelled: boolean
+  /** It was ended from this side. */
+  readonly closed: boolean
   /** Everything that was written was read. */
   readonly taken: boolean
 }
@@ -51,7 +53,7 @@ export interface OpenBody {
 /** A body that is written while it is read. */
 export function openBody(): OpenBody {
   let controller: ReadableStreamDefaultController<Uint8Array>
-  const state = { cancelled: false }
+  const state = { cancelled: false, closed: false }
   const stream = new ReadableStream<Uint8Array>({
     start: (given) => {
       controller = given
@@ -63,13 +65,22 @@ export function openBody(): OpenBody {
   return {
     response: eventStream(stream),
     write: (text) => controller.enqueue(new TextEncoder().encode(text)),
-    close: () => controller.close(),
-    fail: (error) => controller.error(error),
+    close: () => {
+      state.closed = true
+      controller.close()
+    },
+    fail: (error) => {
+      state.closed = true
+      controller.error(error)
+    },
     get taken() {
       return controller.desiredSize === 1
     },
     get cancelled() {
       return state.cancelled
+    },
+    get closed() {
+      return state.closed
     },
   }
 }

@@ -236,6 +236,46 @@ describe('what passes untouched', () => {
     expect((await ask(answer)).response).toBe(answer)
   })
 
+  describe('a Request', () => {
+    const json = { 'content-type': 'application/json' }
+    const asking = (body: BodyInit, headers: HeadersInit = json): Request =>
+      new Request(URL, { method: 'POST', headers, body })
+
+    test('that asks for no stream', async () => {
+      const answer = new Response('anything')
+      expect(await guardFetch(() => Promise.resolve(answer))(asking('{"model":"m"}'))).toBe(answer)
+    })
+
+    test('that asks for one is guarded whatever the answer says of itself, and is sent with its body', async () => {
+      const sent: string[] = []
+      const inner: typeof fetch = async (input, init) => {
+        sent.push(await new Request(input, init).text())
+        return new Response('<!doctype html><title>Log in</title>', { headers: { 'content-type': 'text/html' } })
+      }
+      const response = await guardFetch(inner)(asking('{"stream":true}'))
+      expect((await readAll(response)).error).toMatchObject({ code: 'not_event_stream' })
+      expect(sent).toEqual(['{"stream":true}'])
+    })
+
+    test('whose body is none of JSON is told by its answer', async () => {
+      const answer = Response.json({})
+      expect(await guardFetch(() => Promise.resolve(answer))(asking('{"stream":true}', {}))).toBe(answer)
+    })
+
+    test('to another address is not looked at', async () => {
+      const request = new Request('https://host.example/v1/files', { method: 'POST', headers: json, body: '{}' })
+      const clone = vi.spyOn(request, 'clone')
+      await guardFetch(() => Promise.resolve(new Response('')))(request)
+      expect(clone).not.toHaveBeenCalled()
+    })
+
+    test('that was used before fails as it would without us', async () => {
+      const request = asking('{"stream":true}')
+      await request.text()
+      await expect(guardFetch()(request)).rejects.toThrow(TypeError)
+    })
+  })
+
   test('a body that can not be looked at is told by its answer', async () => {
     const form = new FormData()
     const json = Response.json({})
@@ -258,6 +298,49 @@ describe('the client leaves', () => {
     await reader.cancel()
     expect(body.cancelled).toBe(true)
     expect(reports).toMatchObject([{ outcome: 'cancelled' }])
+  })
+
+  test.each(['guard', 'observe', 'normalise'] as const)(
+    'by its signal in the middle of the body: thrown is its own reason, as with any fetch (%s)',
+    async (mode) => {
+      const abort = new AbortController()
+      const body = openBody()
+      body.write(WIRE.text('a'))
+      const answer: Answer = () => Promise.resolve(body.response)
+      const { read, reports } = await ask(answer, { mode, errors: 'event' }, { ...ASK, signal: abort.signal })
+      await vi.waitFor(() => expect(body.taken).toBe(true))
+      abort.abort()
+      expect((await read).error).toBe(abort.signal.reason)
+      expect(body.cancelled).toBe(true)
+      expect(reports).toMatchObject([{ outcome: 'cancelled' }])
+    },
+  )
+
+  test('by its signal at the very moment when the head is here', async () => {
+    const abort = new AbortController()
+    const body = openBody()
+    body.write(WIRE.text('a'))
+    const answer: Answer = () => {
+      abort.abort(new Error('enough'))
+      return Promise.resolve(body.response)
+    }
+    const { read, reports } = await ask(answer, {}, { ...ASK, signal: abort.signal })
+    expect(await read).toEqual({ text: '', error: new Error('enough') })
+    expect(reports).toMatchObject([{ outcome: 'cancelled' }])
+    expect(body.cancelled).toBe(true)
+  })
+
+  test('by its signal while it does not read: the report does not wait for it to read on', async () => {
+    const abort = new AbortController()
+    const body = openBody()
+    const reports: StreamReport[] = []
+    const { fetch: inner } = fakeFetch(() => Promise.resolve(body.response))
+    const send = guardFetch(inner, { onReport: (report) => reports.push(report) })
+    const response = await send(URL, { ...ASK, signal: abort.signal })
+    abort.abort(new Error('enough'))
+    expect(reports).toMatchObject([{ outcome: 'cancelled' }])
+    expect(body.cancelled).toBe(true)
+    expect((await readAll(response)).error).toEqual(new Error('enough'))
   })
 
   test('by its signal, which reaches the request', async () => {

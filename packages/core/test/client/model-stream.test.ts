@@ -1,10 +1,12 @@
 import { describe, expect, test, vi } from 'vitest'
 import { StreamError } from '../../src/chunk/stream-error.ts'
 import type { StreamEvent } from '../../src/chunk/stream-event.ts'
+import type { FailureRecorder } from '../../src/client/failure-recorder.ts'
 import { streamModel } from '../../src/client/model-stream.ts'
 import type { ModelStream, StreamModelOptions } from '../../src/client/model-stream.ts'
+import type { LogLine } from '../../src/engine/log-line.ts'
 import { eventStream, fakeFetch, HELLO, openBody, WIRE } from './fake-fetch.ts'
-import type { Answer } from './fake-fetch.ts'
+import type { Answer, OpenBody } from './fake-fetch.ts'
 
 function open(answers: readonly Answer[], options: Partial<StreamModelOptions> = {}): ModelStream {
   const { fetch } = fakeFetch(...answers)
@@ -276,6 +278,66 @@ describe('a failure', () => {
   })
 })
 
+describe('usage behind an error of the provider', () => {
+  const error = 'data: {"error":{"message":"overloaded","code":529}}\n\n'
+  const usage = 'data: {"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3}}\n\n'
+
+  /** Reads to the error, then lets `then` happen. */
+  async function failedWith(then: (body: OpenBody, stream: ModelStream) => void): Promise<ModelStream> {
+    const body = openBody()
+    const stream = open([() => Promise.resolve(body.response)], { throwOnError: false })
+    body.write(WIRE.text('hel') + error)
+    for await (const event of stream) if (event.type === 'stream_error') then(body, stream)
+    expect(body.cancelled || body.closed).toBe(true)
+    return stream
+  }
+
+  test('is waited for, and the error is not held up by it', async () => {
+    const stream = await failedWith((body) => {
+      body.write(usage)
+      body.close()
+    })
+    expect(stream.report()).toMatchObject({ outcome: 'failed', usage: { inputTokens: 7, outputTokens: 3 } })
+    expect(await stream.result).toMatchObject({ error: { code: 'upstream_error' }, usage: { inputTokens: 7 } })
+  })
+
+  test('not longer than a second', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const stream = await failedWith(() => queueMicrotask(() => void vi.advanceTimersByTimeAsync(1000)))
+      expect(stream.report()).toMatchObject({ error: { code: 'upstream_error' }, usage: null })
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('not beyond a cancel, which changes nothing else', async () => {
+    const stream = await failedWith((_body, it) => queueMicrotask(() => it.cancel()))
+    expect(stream.report()).toMatchObject({ outcome: 'failed', error: { code: 'upstream_error' } })
+  })
+
+  test('not without a bound', async () => {
+    const stream = await failedWith((body) => body.write(`: ${'x'.repeat(70_000)}\n\n`))
+    expect(stream.report()).toMatchObject({ error: { code: 'upstream_error' } })
+  })
+
+  test('a body that breaks then is no other failure', async () => {
+    const stream = await failedWith((body) => body.fail(new TypeError('terminated')))
+    expect(stream.report()).toMatchObject({ error: { code: 'upstream_error' } })
+    expect(stream.report().diagnostics.map(({ code }) => code)).toContain('transport_error_after_end')
+  })
+
+  test('is not waited for where nobody told of an error: the socket goes at once', async () => {
+    const body = openBody()
+    const stream = open([() => Promise.resolve(body.response)], { throwOnError: false, limits: { eventBytes: 100 } })
+    body.write(WIRE.text('x'.repeat(200)))
+    await stream.result
+    expect(body.cancelled).toBe(true)
+    expect(stream.report()).toMatchObject({ error: { code: 'event_limit_exceeded' } })
+  })
+})
+
 describe('cancelling', () => {
   test('before it is read: nothing is sent', async () => {
     const { fetch, sent } = fakeFetch(eventStream(HELLO))
@@ -389,6 +451,57 @@ describe('cancelling', () => {
     await expect(failed.result).rejects.toMatchObject({ code: 'incomplete_stream' })
   })
 
+  describe('by leaving the loop with events left over, however the network cut them', () => {
+    const body = WIRE.text('a') + WIRE.text('b') + WIRE.call('c1', 'f', '{}') + WIRE.finish('tool_calls') + WIRE.done
+
+    test('before the calls: none was released, in the report as well', async () => {
+      const stream = open([eventStream(body)], { throwOnError: false })
+      for await (const { type } of stream) if (type === 'text_delta') break
+      expect(await stream.result).toMatchObject({ outcome: 'cancelled', toolCalls: [], error: { code: 'cancelled' } })
+      expect(stream.report()).toMatchObject({
+        outcome: 'cancelled',
+        error: { code: 'cancelled' },
+        verdict: { delta_ok: { state: 'fail', code: 'cancelled' } },
+        choices: [{ outcome: 'cancelled', phase: 'failed', toolCalls: [{ callId: 'c1', code: 'cancelled' }] }],
+        attempts: [{ outcome: 'cancelled', code: 'cancelled' }],
+      })
+    })
+
+    test('at the batch, to run it: only its end was not seen', async () => {
+      const stream = open([eventStream(body)])
+      for await (const { type } of stream) if (type === 'tool_batch_ready') break
+      expect(await stream.result).toMatchObject({ outcome: 'completed', toolCalls: [{ callId: 'c1' }] })
+    })
+
+    test('of texts', async () => {
+      const stream = open([eventStream(body)], { throwOnError: false })
+      for await (const _ of stream.text()) break
+      expect(await stream.result).toMatchObject({ outcome: 'cancelled', toolCalls: [] })
+    })
+
+    test('of texts, at the last one: everything that there was to see was seen', async () => {
+      const stream = open([eventStream(HELLO)])
+      for await (const text of stream.text()) if (text === 'lo') break
+      expect(await stream.result).toMatchObject({ outcome: 'completed' })
+    })
+
+    test('of chunks', async () => {
+      const stream = open([eventStream(body)], { throwOnError: false })
+      for await (const _ of stream.chunks()) break
+      expect(stream.report()).toMatchObject({ outcome: 'cancelled', choices: [{ toolCalls: [{ code: 'cancelled' }] }] })
+    })
+  })
+
+  test('behind a batch that was handed out: its calls stay released', async () => {
+    const body = WIRE.call('c1', 'f', '{}') + WIRE.finish('tool_calls') + WIRE.done
+    const stream = open([eventStream(body)], { throwOnError: false })
+    for await (const { type } of stream) if (type === 'tool_batch_ready') stream.cancel()
+    expect(await stream.result).toMatchObject({ outcome: 'cancelled', toolCalls: [{ callId: 'c1' }] })
+    expect(stream.report().choices).toMatchObject([
+      { outcome: 'cancelled', phase: 'released', toolCalls: [{ callId: 'c1', code: null }] },
+    ])
+  })
+
   test('by giving the iterator up before it began', async () => {
     const { fetch, sent } = fakeFetch()
     const stream = streamModel({ api: 'chat_completions', body: {}, fetch })
@@ -468,5 +581,63 @@ describe('onReport', () => {
     } finally {
       aside.mockRestore()
     }
+  })
+})
+
+describe('onLog', () => {
+  test('has one line of every stream, and nothing of what it said', async () => {
+    const onLog = vi.fn<(line: LogLine) => void>()
+    const body =
+      WIRE.text('a secret') + WIRE.call('c1', 'f', '{"city":"Paris"}') + WIRE.finish('tool_calls') + WIRE.done
+    await open([eventStream(body)], { onLog, route: 'a' }).result
+    expect(onLog.mock.calls).toMatchObject([[{ outcome: 'completed', route: 'a', attempt: 1, text_delta_bytes: 8 }]])
+    expect(JSON.stringify(onLog.mock.calls)).not.toMatch(/a secret|Paris/)
+  })
+})
+
+interface Watched {
+  readonly options: Partial<StreamModelOptions>
+  readonly seen: unknown[]
+}
+/** A recorder that notes what it is told. */
+function watched(): Watched {
+  const seen: unknown[] = []
+  const recorder: FailureRecorder = {
+    open: (inner) => ({
+      fetch: (input, init) => {
+        seen.push('request')
+        return inner(input, init)
+      },
+      failed: ({ outcome, attempts }) => seen.push([outcome, attempts.length]),
+    }),
+  }
+  return { options: { onFailure: recorder, throwOnError: false, retry: { baseDelayMs: 0 } }, seen }
+}
+
+describe('onFailure', () => {
+  test('hears of a stream that failed, after all its attempts', async () => {
+    const { options, seen } = watched()
+    await open([eventStream(''), eventStream(WIRE.text('x'))], options).result
+    expect(seen).toEqual(['request', 'request', ['incomplete', 2]])
+  })
+
+  test('hears nothing of one that ended well at last', async () => {
+    const { options, seen } = watched()
+    await open([eventStream(''), eventStream(HELLO)], options).result
+    expect(seen).toEqual(['request', 'request'])
+  })
+
+  test('hears nothing of one that its reader left', async () => {
+    const { options, seen } = watched()
+    for await (const _ of open([eventStream(HELLO)], { ...options, retry: false }).batches()) break
+    const cancelled = open([], options)
+    cancelled.cancel()
+    await cancelled.result
+    expect(seen).toEqual(['request'])
+  })
+
+  test('is no bare callback: it would be given what is not redacted', () => {
+    const callback = (() => {}) as unknown as FailureRecorder
+    expect(() => open([], { onFailure: callback })).toThrow(/recordFailures/)
   })
 })

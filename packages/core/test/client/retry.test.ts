@@ -24,6 +24,7 @@ describe('how long to wait', () => {
     { name: 'never more than the cap', attempt: 9, random: 1, options: { attempts: 10 }, want: 30_000 },
     { name: 'what the server asks for is a floor', attempt: 1, random: 0, retryAfterMs: 3000, want: 3000 },
     { name: 'and the jitter comes on top of it', attempt: 1, random: 1, retryAfterMs: 3000, want: 3500 },
+    { name: 'a floor with a fraction is not cut off', attempt: 1, random: 0, retryAfterMs: 250.4, want: 251 },
     { name: 'a server may ask for no wait', attempt: 1, random: 0, retryAfterMs: 0, want: 0 },
     {
       name: 'a wait that is too long is not shortened: there is none',

@@ -52,6 +52,32 @@ describe('the next deadline', () => {
     expect(engine.deadline()).toBeUndefined()
   })
 
+  test('where the connection is seen, it is the answer that is waited for from then on', () => {
+    const engine = engineWith({ timeouts: TIMES })
+    engine.start(0)
+    engine.connected(4)
+    expect(engine.deadline()).toEqual({ atMs: 204, code: 'first_byte_timeout' })
+    engine.response({ status: 200 }, 150)
+    expect(engine.deadline()).toEqual({ atMs: 350, code: 'first_byte_timeout' })
+    expect(engine.report().timing).toMatchObject({ timeToConnectMs: 4, timeToHeadersMs: 150 })
+  })
+
+  test('a connection that is told of too late changes nothing', () => {
+    const engine = engineWith({ timeouts: TIMES })
+    engine.start(0)
+    engine.response({ status: 200 }, 5)
+    engine.connected(6)
+    expect(engine.deadline()).toEqual({ atMs: 205, code: 'first_byte_timeout' })
+    expect(engine.report().timing.timeToConnectMs).toBeNull()
+  })
+
+  test('no answer on a connection that was seen', () => {
+    const engine = engineWith({ timeouts: TIMES })
+    engine.start(0)
+    engine.connected(4)
+    expect(engine.end('timeout', 204)).toMatchObject([{ type: 'stream_error', code: 'first_byte_timeout' }])
+  })
+
   test('goes from timer to timer as the response comes', () => {
     const engine = engineWith({ timeouts: TIMES })
     engine.start(0)

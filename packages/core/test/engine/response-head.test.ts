@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { run } from './run.ts'
+import { engineWith, run } from './run.ts'
 
 const encoder = new TextEncoder()
 
@@ -111,6 +111,16 @@ describe('an HTTP error', () => {
   })
 })
 
+test('an error body that never ends is read up to a bound, and ends the stream there', () => {
+  const engine = engineWith()
+  engine.response({ status: 500 })
+  const part = new TextEncoder().encode('x'.repeat(32 * 1024))
+  expect(engine.push(part)).toEqual([])
+  expect(engine.push(part)).toMatchObject([{ type: 'stream_error', code: 'http_error', status: 500 }])
+  expect(engine.ended).toBe(true)
+  expect([engine.push(part), engine.end('aborted')]).toEqual([[], []])
+})
+
 describe('retry-after', () => {
   // Sun, 06 Nov 1994 08:49:37 GMT is the example of RFC 9110.
   const RFC_EXAMPLE = Date.UTC(1994, 10, 6, 8, 49, 37)
@@ -160,6 +170,91 @@ describe('retry-after', () => {
       want: undefined,
     },
     { name: 'no month', headers: [['retry-after', 'Sun, 06 Xxx 1994 08:49:37 GMT']], nowMs: 0, want: undefined },
+    {
+      name: 'a date in the form of RFC 850',
+      headers: [['retry-after', 'Sunday, 06-Nov-94 08:49:37 GMT']],
+      nowMs: RFC_EXAMPLE - 5000,
+      want: 5000,
+    },
+    {
+      name: 'a date in the form of asctime, its day filled up with a space',
+      headers: [['retry-after', 'Sun Nov  6 08:49:37 1994']],
+      nowMs: RFC_EXAMPLE - 5000,
+      want: 5000,
+    },
+    {
+      name: 'asctime with a day of two digits',
+      headers: [['retry-after', 'Wed Nov 16 08:49:37 1994']],
+      nowMs: RFC_EXAMPLE,
+      want: 10 * 86_400_000,
+    },
+    {
+      name: 'a year of two digits over the turn of a century',
+      headers: [['retry-after', 'Saturday, 01-Jan-00 00:00:02 GMT']],
+      nowMs: Date.UTC(1999, 11, 31, 23, 59, 59),
+      want: 3000,
+    },
+    {
+      name: 'a year of two digits that seems more than 50 years ahead: it is past',
+      headers: [['retry-after', 'Sunday, 06-Nov-94 08:49:37 GMT']],
+      nowMs: Date.UTC(2026, 0, 1),
+      want: 0,
+    },
+    {
+      name: 'a date, told by the clock of the server that sent it',
+      headers: [
+        ['date', 'Sun, 06 Nov 1994 08:49:30 GMT'],
+        ['retry-after', 'Sun, 06 Nov 1994 08:49:37 GMT'],
+      ],
+      nowMs: Date.UTC(2026, 0, 1),
+      want: 7000,
+    },
+    {
+      name: 'a date, and only the server knows the time',
+      headers: [
+        ['retry-after', 'Sun, 06 Nov 1994 08:49:37 GMT'],
+        ['Date', 'Sun, 06 Nov 1994 08:49:30 GMT'],
+      ],
+      want: 7000,
+    },
+    {
+      name: 'a server that does not know the time itself',
+      headers: [
+        ['date', 'now'],
+        ['retry-after', 'Sun, 06 Nov 1994 08:49:37 GMT'],
+      ],
+      nowMs: RFC_EXAMPLE - 5000,
+      want: 5000,
+    },
+    { name: 'no such hour', headers: [['retry-after', 'Sun, 06 Nov 1994 24:49:37 GMT']], nowMs: 0, want: undefined },
+    { name: 'no such day', headers: [['retry-after', 'Sun, 32 Nov 1994 08:49:37 GMT']], nowMs: 0, want: undefined },
+    { name: 'another zone', headers: [['retry-after', 'Sun, 06 Nov 1994 08:49:37 CET']], nowMs: 0, want: undefined },
+    {
+      name: 'a date of another standard',
+      headers: [['retry-after', '1994-11-06T08:49:37Z']],
+      nowMs: 0,
+      want: undefined,
+    },
+    { name: 'milliseconds with a fraction', headers: [['retry-after-ms', '250.5']], want: 250.5 },
+    { name: 'negative milliseconds', headers: [['retry-after-ms', '-250']], want: undefined },
+    { name: 'another base', headers: [['retry-after', '0x10']], want: undefined },
+    { name: 'an exponent', headers: [['retry-after', '1e3']], want: undefined },
+    { name: 'a unit', headers: [['retry-after', '5s']], want: undefined },
+    {
+      name: 'so long that no number holds it',
+      headers: [['retry-after', '9'.repeat(400)]],
+      want: Number.MAX_SAFE_INTEGER,
+    },
+    {
+      name: 'twice: the longer wait',
+      headers: [
+        ['retry-after', '2'],
+        ['retry-after', '9'],
+      ],
+      want: 9000,
+    },
+    { name: 'twice, joined as fetch does', headers: [['retry-after', '9, 2']], want: 9000 },
+    { name: 'twice, and one is no number', headers: [['retry-after', '9, x']], want: undefined },
     { name: 'negative', headers: [['retry-after', '-1']], want: undefined },
     { name: 'a word', headers: [['retry-after', 'later']], nowMs: 0, want: undefined },
     { name: 'empty', headers: [['retry-after', ' ']], nowMs: 0, want: undefined },
@@ -168,6 +263,29 @@ describe('retry-after', () => {
   ])('$name → $want', ({ headers, nowMs, want }) => {
     const end = endOf(429, '', headers, nowMs)
     expect('retryAfterMs' in end ? end.retryAfterMs : undefined).toBe(want)
+  })
+
+  test.each<{ name: string; delay: unknown; headers?: [string, string][]; want: number | undefined }>([
+    { name: 'seconds', delay: '34s', want: 34_000 },
+    { name: 'a fraction, rounded up', delay: '34.074824224s', want: 34_075 },
+    { name: 'no wait', delay: '0s', want: 0 },
+    { name: 'the header asks for more', delay: '2s', headers: [['retry-after', '5']], want: 5000 },
+    { name: 'the header asks for less', delay: '9s', headers: [['retry-after', '5']], want: 9000 },
+    { name: 'negative', delay: '-3s', want: undefined },
+    { name: 'without its unit', delay: '3', want: undefined },
+    { name: 'a number', delay: 3, want: undefined },
+    { name: 'a word', delay: 'soon', want: undefined },
+    { name: 'absent', delay: undefined, want: undefined },
+  ])('the delay in a body of Google’s: $name → $want', ({ delay, headers = [], want }) => {
+    const details = [
+      { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [] },
+      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: delay },
+    ]
+    const error = { code: 429, message: 'quota', status: 'RESOURCE_EXHAUSTED', details }
+    for (const body of [{ error }, [{ error }]]) {
+      const end = endOf(429, JSON.stringify(body), headers)
+      expect('retryAfterMs' in end ? end.retryAfterMs : undefined).toBe(want)
+    }
   })
 
   test('milliseconds that are empty say nothing', () => {

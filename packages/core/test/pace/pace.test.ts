@@ -88,6 +88,21 @@ describe('the rhythm', () => {
     expect(await pieces.next()).toEqual({ done: false, value: 'bcdefg' })
   })
 
+  test.each<PaceOptions>([{ charsPerSecond: Infinity }, { maxLagMs: Number.MIN_VALUE }])(
+    'without bounds (%o), what has come is shown at once',
+    async (options) => {
+      const { clock, feed, pieces, done } = show(options)
+      feed.write('abc')
+      await settled()
+      expect(pieces).toEqual([{ atMs: 0, text: 'ab' }])
+      feed.write('de')
+      feed.end()
+      await clock.pass(10)
+      await done
+      expect(textOf(pieces)).toBe('abcde')
+    },
+  )
+
   test.each(['charsPerSecond', 'maxLagMs', 'frameMs'])('%s must be more than 0', (name) => {
     expect(() => pace(textFeed(), { [name]: 0 })).toThrow(name)
     expect(() => pace(textFeed(), { [name]: NaN })).toThrow(name)

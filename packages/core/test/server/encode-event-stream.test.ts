@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { StreamChunk } from '../../src/chunk/chunk.ts'
 import { StreamError } from '../../src/chunk/stream-error.ts'
-import { encodeEventStream, eventStreamResponse } from '../../src/server/index.ts'
+import { ENCODABLE_APIS, encodeEventStream, eventStreamResponse } from '../../src/server/index.ts'
 
 const TEXT: readonly StreamChunk[] = [
   { type: 'start', id: 'r', model: 'm' },
@@ -17,6 +17,10 @@ async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
 async function* failing(error: Error): AsyncGenerator<StreamChunk> {
   yield* TEXT.slice(0, 2)
   throw error
+}
+
+function complains(): never {
+  throw new Error('mine')
 }
 
 test('any iterable is a source', async () => {
@@ -49,6 +53,32 @@ describe('a source that fails', () => {
     expect(body).not.toContain('password')
     expect(body).not.toContain('[DONE]')
     expect(onError.mock.calls).toEqual([[new Error('password=x')]])
+  })
+
+  test('and an onlooker that fails too: the client has its error event all the same', async () => {
+    const thrown: unknown[] = []
+    const aside = vi.spyOn(globalThis, 'queueMicrotask').mockImplementation((task) => {
+      try {
+        task()
+      } catch (error) {
+        thrown.push(error)
+      }
+    })
+    try {
+      const body = await textOf(encodeEventStream(failing(new Error('no')), 'chat_completions', { onError: complains }))
+      expect(body).toContain('the server failed while it was answering')
+      expect(thrown).toEqual([new Error('mine')])
+    } finally {
+      aside.mockRestore()
+    }
+  })
+
+  test.each([undefined, null, 5, {}, { type: 'image-delta' }])('with %j, which is no chunk', async (chunk) => {
+    for (const api of ENCODABLE_APIS) {
+      const body = await textOf(encodeEventStream([chunk as StreamChunk, ...TEXT], api))
+      expect(body).toContain('the server failed while it was answering')
+      expect(body).not.toMatch(/undefined|\[DONE\]/)
+    }
   })
 
   test('before it begins', async () => {

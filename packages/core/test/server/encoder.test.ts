@@ -97,6 +97,30 @@ describe('Chat Completions', () => {
   })
 })
 
+describe('a good end', () => {
+  const called = CALL.map((chunk) => (chunk.type === 'finish' ? ({ type: 'finish', reason: 'stop' } as const) : chunk))
+  const textOnly = TEXT.map((chunk) =>
+    chunk.type === 'finish' ? ({ type: 'finish', reason: 'tool-calls' } as const) : chunk,
+  )
+
+  test.each<{ api: EncodableApi; calls: RegExp; none: RegExp }>([
+    { api: 'chat_completions', calls: /"finish_reason":"tool_calls"/, none: /"finish_reason":"stop"/ },
+    { api: 'anthropic_messages', calls: /"stop_reason":"tool_use"/, none: /"stop_reason":"end_turn"/ },
+  ])('$api: with calls it asks for them, whatever the word was; without, it does not', ({ api, calls, none }) => {
+    const withCalls = encode(called, api)
+    expect(withCalls).toMatch(calls)
+    expect(withCalls).not.toMatch(none)
+    const withoutCalls = encode(TEXT, api)
+    expect(withoutCalls).toMatch(none)
+    expect(withoutCalls).not.toMatch(calls)
+  })
+
+  test('the word for calls stays where none came: the reader is to see that something is missing', () => {
+    expect(encode(textOnly, 'chat_completions')).toMatch(/"finish_reason":"tool_calls"/)
+    expect(encode(textOnly, 'anthropic_messages')).toMatch(/"stop_reason":"tool_use"/)
+  })
+})
+
 describe('Messages', () => {
   test('blocks one after the other, each closed', () => {
     const chunks: readonly StreamChunk[] = [

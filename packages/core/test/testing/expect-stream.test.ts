@@ -16,6 +16,12 @@ function reportOf(body: string): StreamReport {
 
 const HELLO_REPORT = reportOf(HELLO)
 const CALL_REPORT = reportOf(WIRE.call('c1', 'f', '{"b":2,"a":[1]}') + WIRE.finish('tool_calls') + WIRE.done)
+const TWO_CALLS_REPORT = reportOf(
+  WIRE.call('c1', 'f', '{}') +
+    WIRE.call('c2', 'g', '{}').replace('"index":0,"id"', '"index":1,"id"') +
+    WIRE.finish('tool_calls') +
+    WIRE.done,
+)
 const CUT_REPORT = reportOf(WIRE.call('c1', 'f', '{"a":'))
 
 describe('what holds is a chain', () => {
@@ -81,6 +87,24 @@ describe('what does not hold says what it found', () => {
       report: CALL_REPORT,
       check: (it) => it.toReleaseCalls({ name: 'f', arguments: { a: [2], b: 2 } }),
       says: /f\(\{"b":2,"a":\[1\]\}\) released/,
+    },
+    {
+      name: 'toReleaseCalls of fewer than there are',
+      report: TWO_CALLS_REPORT,
+      check: (it) => it.toReleaseCalls({ name: 'f' }),
+      says: /f\(\{\}\) released, g\(\{\}\) released/,
+    },
+    {
+      name: 'toReleaseCalls of more than there are',
+      report: CALL_REPORT,
+      check: (it) => it.toReleaseCalls({ name: 'f' }, { name: 'g' }),
+      says: /the calls f\(…\), g\(…\) to be released/,
+    },
+    {
+      name: 'toReleaseCalls in another order',
+      report: TWO_CALLS_REPORT,
+      check: (it) => it.toReleaseCalls({ name: 'g' }, { name: 'f' }),
+      says: /g\(…\), f\(…\)/,
     },
     { name: 'toReleaseCalls of none', report: CALL_REPORT, check: (it) => it.toReleaseCalls(), says: /\(none\)/ },
     {

@@ -158,10 +158,15 @@ export class ExchangeRecorder {
     if (this.#decoder === undefined) this.#giveUp('unknown_content_encoding')
   }
 
-  /** One read of the response's body. */
-  read(bytes: Uint8Array): void {
+  /** Microseconds since the request, of the recorder's own clock. */
+  nowUs(): number {
+    return this.#at()
+  }
+
+  /** One read of the response's body; `atUs` where it came earlier than now. */
+  read(bytes: Uint8Array, atUs: number = this.#at()): void {
     if (this.#stopped || this.#decoder === undefined) return
-    this.#decoder.push(bytes, this.#at())
+    this.#decoder.push(bytes, atUs)
     const pending = this.#sink.pendingBytes + this.#decoder.pendingBytes
     if (pending > (this.#options.maxPendingBytes ?? MAX_PENDING_BYTES)) this.#giveUp('recorder_overflow')
     if (this.#sink.failure !== undefined) this.#giveUp('recorder_failed')

@@ -19,6 +19,14 @@ export interface RecordFetchOptions extends Omit<ExchangeRecorderOptions, 'polic
  * A body that the consumer leaves unread leaves its recording open until the response is dropped or cancelled.
  */
 export function recordFetch(options: RecordFetchOptions): typeof globalThis.fetch {
+  return recordingFetch(options, () => {})
+}
+
+/** The same, for whoever has to end a recording that its consumer leaves open. */
+export function recordingFetch(
+  options: RecordFetchOptions,
+  opened: (recorder: ExchangeRecorder) => void,
+): typeof globalThis.fetch {
   const { fetch: wrapped = globalThis.fetch, by = 'streamfold recordFetch' } = options
   const policy = new RedactionPolicy(options.redaction)
   return async (input, init) => {
@@ -32,7 +40,8 @@ export function recordFetch(options: RecordFetchOptions): typeof globalThis.fetc
       },
       { ...options, policy, by, level: 'fetch', decodedReads: true },
     )
-    const body = bytesOf(init?.body)
+    opened(recorder)
+    const body = bytesOf(init?.body ?? request?.body)
     if (body !== undefined) {
       recorder.requestBody(body)
       recorder.requestEnd()
@@ -77,7 +86,7 @@ function recorded(body: ReadableStream<Uint8Array>, recorder: ExchangeRecorder):
         }
       },
       cancel: async (reason) => {
-        recorder.end('aborted', { by: 'consumer' })
+        recorder.end(isTimeout(reason) ? 'timeout' : 'aborted', { by: 'consumer' })
         await reader.cancel(reason)
       },
     },
@@ -97,15 +106,23 @@ function withBody(response: Response, body: ReadableStream<Uint8Array>): Respons
 
 function endBadly(recorder: ExchangeRecorder, error: unknown): void {
   const code = codeOf(error)
-  const aborted = error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')
+  const timeout = isTimeout(error)
+  const aborted = timeout || (error instanceof Error && error.name === 'AbortError')
   const kind: EndKind = aborted
-    ? 'aborted'
+    ? timeout
+      ? 'timeout'
+      : 'aborted'
     : code === 'ECONNRESET'
       ? 'reset'
       : code === 'UND_ERR_SOCKET'
         ? 'cut'
         : 'error'
   recorder.end(kind, { ...(code !== undefined && { code }), ...(aborted && { by: 'consumer' }) })
+}
+
+/** A timer of the consumer's, of `AbortSignal.timeout` for example. */
+function isTimeout(reason: unknown): boolean {
+  return reason instanceof Error && reason.name === 'TimeoutError'
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -102,6 +102,10 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   })
 }
 
+/** The recorder gets what has gathered in this time, or so many bytes at once. */
+const RECORD_MS = 5
+const RECORD_BYTES = 64 * 1024
+
 interface ExchangeOptions extends Omit<RecordingProxyOptions, 'to'> {
   readonly to: URL
   readonly agent: Agent
@@ -117,6 +121,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #path: string
   #controller: Dispatcher.DispatchController | undefined
   #ended = false
+  /** Reads that went to the client and not yet to the recorder. */
+  #unrecorded: (readonly [bytes: Buffer, atUs: number])[] = []
+  #unrecordedBytes = 0
+  #recordSoon: NodeJS.Timeout | undefined
 
   constructor(request: IncomingMessage, response: ServerResponse, options: ExchangeOptions) {
     this.#request = request
@@ -196,9 +204,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
-    // The client first.
     const more = this.#response.write(bytes)
-    this.#recorder.read(bytes)
+    // The client first. Its processor may be this one, so reads are recorded a few at a time.
+    this.#unrecorded.push([bytes, this.#recorder.nowUs()])
+    this.#unrecordedBytes += bytes.length
+    if (this.#unrecordedBytes < RECORD_BYTES) this.#recordSoon ??= setTimeout(this.#record, RECORD_MS)
+    else process.nextTick(this.#record)
     if (more) return
     controller.pause()
     this.#response.once('drain', () => controller.resume())
@@ -209,6 +220,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (trailers.length > 0)
       this.#response.addTrailers(trailers.map(([name, value]): [string, string] => [name, value]))
     this.#response.end()
+    this.#record()
     this.#recorder.trailers(trailers)
     this.#finish('complete')
   }
@@ -247,8 +259,18 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error('the client went away'))
   }
 
+  readonly #record = (): void => {
+    const reads = this.#unrecorded
+    this.#unrecorded = []
+    this.#unrecordedBytes = 0
+    clearTimeout(this.#recordSoon)
+    this.#recordSoon = undefined
+    for (const [bytes, atUs] of reads) this.#recorder.read(bytes, atUs)
+  }
+
   #finish(kind: Parameters<ExchangeRecorder['end']>[0], by?: string, code?: string): void {
     this.#ended = true
+    this.#record()
     this.#recorder.end(kind, { ...(by !== undefined && { by }), ...(code !== undefined && { code }) })
   }
 }

@@ -58,7 +58,7 @@ export function fileSink(file: string): RecordingSink {
   }
 }
 
-/** Keeps the lines in memory, up to `maxBytes`; for a library that hands a recording on. */
+/** Keeps the lines in memory, without a bound; for a library that hands a recording on. */
 export function memorySink(): RecordingSink & { readonly text: () => string } {
   const lines: string[] = []
   return {

@@ -48,6 +48,11 @@ export function readSamples(paths: readonly string[]): readonly GoldenSample[] {
   })
 }
 
+/** By its name, a file may be a sample. */
+export function isSampleFile(file: string): boolean {
+  return extensionOf(basename(file)) !== undefined
+}
+
 function extensionOf(file: string): string | undefined {
   if (file.endsWith(EXPECTED_EXTENSION) || file === FATES_FILE) return undefined
   return EXTENSIONS.find((extension) => file.endsWith(extension))

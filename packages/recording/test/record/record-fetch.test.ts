@@ -53,6 +53,13 @@ describe('a fetch that records', () => {
     expect(end).toMatchObject({ kind: 'complete' })
   })
 
+  test('the body of a Request can not be looked at, and is not said to be empty', async () => {
+    const to = await upstream((_request, response) => response.writeHead(200).end('x'))
+    const { fetch, recording } = recorder()
+    await (await fetch(new Request(to, { method: 'POST', body: '{"n":2}' }))).text()
+    expect((await recording()).request).toMatchObject({ method: 'POST', other: { bodyIncomplete: true } })
+  })
+
   test('a coding that fetch has taken off is not taken off again', async () => {
     const { gzipSync } = await import('node:zlib')
     const to = await upstream((_request, response) =>

@@ -1,3 +1,4 @@
+import type { JsonValue } from 'streamfold'
 import { clip } from 'streamfold/json'
 import type { GateContext, Tool } from '../define/tool.ts'
 import type { ApprovalNeed } from '../gate.ts'
@@ -39,7 +40,11 @@ export async function approvalNeed(
   const shown =
     tool.redact === undefined
       ? request.input
-      : await ask('approval', 'authorize', 'redact()', () => tool.redact?.(request.input) ?? null)
+      : await ask('approval', 'authorize', 'redact()', async () => {
+          // Code without types may answer later: shown empty, it would be agreed to unseen.
+          const shownLater: unknown = tool.redact?.(request.input)
+          return asJson(await shownLater)
+        })
   const expiresInMs =
     (decision.decision === 'ask' ? decision.expiresInMs : undefined) ??
     policy.approvalExpiresInMs ??
@@ -55,6 +60,13 @@ export async function approvalNeed(
     shown,
     expiresInMs: Math.ceil(expiresInMs),
   }
+}
+
+/** What a person is shown is stored as JSON. @throws {TypeError} for what can't be */
+function asJson(shown: unknown): JsonValue {
+  const text: string | undefined = JSON.stringify(shown ?? null)
+  if (text === undefined) throw new TypeError('what is to be shown is no JSON')
+  return JSON.parse(text) as JsonValue
 }
 
 async function approvalReason(

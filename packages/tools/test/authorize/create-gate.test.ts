@@ -595,6 +595,25 @@ describe('an operation that is not named', () => {
   })
 })
 
+describe('what a person is to be shown', () => {
+  test.each<[string, unknown, unknown]>([
+    ['nothing', undefined, null],
+    ['something that comes later', Promise.resolve({ n: '…' }), { n: '…' }],
+    ['what JSON leaves out', { n: undefined }, {}],
+  ])('%s', async (_, redacted, shown) => {
+    const pay = tool({ approve: 'always', redact: () => redacted as null })
+    expect(await check(call('probe', '{"n":1}'), { tools: [pay] })).toMatchObject({ approval: { shown } })
+  })
+
+  test.each<[string, unknown]>([
+    ['a big number', 1n],
+    ['a function', () => 1],
+  ])('%s is no JSON: the call is refused', async (_, redacted) => {
+    const pay = tool({ approve: 'always', redact: () => redacted as null })
+    expect(summaryOf(await check(call('probe', '{"n":1}'), { tools: [pay] }))).toBe('approval check_failed authorize')
+  })
+})
+
 describe('the time to answer', () => {
   test.each([0, -1, NaN, Infinity])('of %d is none: the call is refused', async (expiresInMs) => {
     const policy = withHooks(hook(() => ({ decision: 'ask', reason: 'r', expiresInMs })))

@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openLedger } from '../../src/ledger/ledger.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts'
+import { LEDGER_MIGRATIONS } from '../../src/ledger/schema.ts'
 import { EXECUTION_MOVES, EXECUTION_STATES } from '../../src/ledger/states.ts'
 import type { ExecutionState } from '../../src/ledger/states.ts'
+import { migrate } from '../../src/store/index.ts'
 import { describeEachEngine } from '../store/engines.ts'
 import { LEASE_MS, newTenant, passed, request } from './requests.ts'
 
@@ -11,6 +13,21 @@ describeEachEngine('the tables themselves', (engine) => {
   let ledger: Ledger
   beforeAll(async () => {
     ledger = await openLedger(await engine.open())
+  })
+
+  test('tables of the first version get the stricter rules, and keep their rows', async () => {
+    const store = await engine.open()
+    await migrate(store, 'ledger', LEDGER_MIGRATIONS.slice(0, 1))
+    await store.query("insert into streamfold_run(tenant, run_id, created_at) values ('a', 'r', 1)")
+    await store.query("insert into streamfold_audit(tenant, at, event) values ('a', 1, 'released')")
+    const opened = await openLedger(store)
+    expect(await opened.readRun('a', 'r')).toMatchObject({ runId: 'r' })
+    const cut = store.query("delete from streamfold_audit where tenant = 'a'")
+    await expect(cut).rejects.toMatchObject({ code: 'illegal_move' })
+    // The program that made them does not know the new ones.
+    await expect(migrate(store, 'ledger', LEDGER_MIGRATIONS.slice(0, 1))).rejects.toMatchObject({
+      code: 'schema_mismatch',
+    })
   })
 
   const sql = async (text: string, values: readonly (string | number)[]): Promise<string> =>
