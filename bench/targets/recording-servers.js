@@ -32,7 +32,7 @@ async function bare(file, turns) {
   const reads = recording.reads.map(({ bytes }) => bytes)
   const server = createServer((asked, response) => {
     asked.resume()
-    asked.on('end', async () => {
+    const answer = async () => {
       response.socket.setNoDelay(true)
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       for (const bytes of reads) {
@@ -40,7 +40,8 @@ async function bare(file, turns) {
         if (turns) await nextTurn()
       }
       response.end()
-    })
+    }
+    asked.on('end', () => void answer())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

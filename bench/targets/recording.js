@@ -72,7 +72,7 @@ function pacedUpstream() {
   const latencies = []
   const server = createServer((asked, response) => {
     asked.resume()
-    asked.on('end', async () => {
+    const answer = async () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.flushHeaders()
       for (let i = 0; i < PACED_READS; i++) {
@@ -84,7 +84,8 @@ function pacedUpstream() {
         latencies.push((performance.now() - writtenAt) * 1000)
       }
       response.end()
-    })
+    }
+    asked.on('end', () => void answer())
   })
   return {
     listen: async () => {

@@ -35,12 +35,16 @@ export const shared = {
 
 const conditions = ['@streamfold/source', ...defaultServerConditions]
 
-// A process per file is half of the work, and only a file that replaces modules needs its own.
+// A process per file is half of the work. Its own gets a file that replaces modules or the clock, and one that listens on sockets.
+const NEEDS_ITS_OWN = ['vi.mock(', 'vi.useFakeTimers(', 'startFakeEndpoint(', 'node:http', 'node:net']
 const TESTS = 'packages/core/test'
-const replacesModules = readdirSync(join(shared.root, TESTS), { recursive: true, encoding: 'utf8' })
+const ownProcess = readdirSync(join(shared.root, TESTS), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.ts'))
   .map((file) => `${TESTS}/${file}`)
-  .filter((file) => readFileSync(join(shared.root, file), 'utf8').includes('vi.mock('))
+  .filter((file) => {
+    const source = readFileSync(join(shared.root, file), 'utf8')
+    return NEEDS_ITS_OWN.some((sign) => source.includes(sign))
+  })
 
 export default defineConfig({
   ...shared,
@@ -49,10 +53,10 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     projects: [
-      { extends: true, test: { ...shared.test, name: 'together', isolate: false, exclude: replacesModules } },
+      { extends: true, test: { ...shared.test, name: 'together', isolate: false, exclude: ownProcess } },
       // An empty list would mean all of them.
-      ...(replacesModules.length > 0
-        ? [{ extends: true, test: { ...shared.test, name: 'apart', include: replacesModules } }]
+      ...(ownProcess.length > 0
+        ? [{ extends: true, test: { ...shared.test, name: 'apart', include: ownProcess } }]
         : []),
     ],
   },

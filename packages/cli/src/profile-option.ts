@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { profileOf, readProfile } from 'streamfold'
 import type { Api, ProviderProfile } from 'streamfold'
+import { reasonOf } from './read-input.ts'
 
 /** What `--profile` chose; a built-in profile also tells the wire format. */
 export type ProfileOption = { readonly profile: ProviderProfile; readonly api?: Api } | { readonly misuse: string }
@@ -14,7 +15,6 @@ export async function readProfileOption(text: string): Promise<ProfileOption> {
     }
     return { profile: readProfile(JSON.parse(await readFile(text, 'utf8'))) }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    return { misuse: `--profile ${text}: ${message}` }
+    return { misuse: `--profile ${text}: ${reasonOf(error)}` }
   }
 }

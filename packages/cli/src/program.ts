@@ -102,6 +102,7 @@ export async function runProgram(args: readonly string[], io: CommandIo): Promis
     addDoctorCommand,
   ]
   for (const add of added) add(program, io, (code) => (exit = code))
+  for (const command of program.commands) if (command.name() !== 'inspect') pointToHelp(command, 'streamfold')
   try {
     await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => {
       if (!(error instanceof CommanderError)) throw error
@@ -112,6 +113,13 @@ export async function runProgram(args: readonly string[], io: CommandIo): Promis
   } catch (error) {
     return await reportBug(error, io)
   }
+}
+
+/** A mistake in the words of a command is put right by its own help. */
+function pointToHelp(command: Command, parent: string): void {
+  const path = `${parent} ${command.name()}`
+  command.showHelpAfterError(`${path} --help tells more`)
+  for (const child of command.commands) pointToHelp(child, path)
 }
 
 const HELP = `

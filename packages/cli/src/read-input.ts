@@ -55,7 +55,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_FS_FILE_TOO_LARGE: 'it is too large to be read at once',
 }
 
-function reasonOf(error: unknown): string {
+/** Why a file can't be read, in a few words. */
+export function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return REASONS[code] ?? messageOf(error)
 }

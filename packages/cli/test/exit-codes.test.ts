@@ -86,6 +86,15 @@ describe('2: usage', () => {
     }
   })
 
+  test('one of another command points to the help of that command', async () => {
+    expect((await run(['export', file])).stderr).toMatch(
+      /'--to <format>' not specified\nstreamfold export --help tells more\n$/,
+    )
+    expect((await run(['ledger', 'list', '--state', 'x'])).stderr).toMatch(
+      /\nstreamfold ledger list --help tells more\n$/,
+    )
+  })
+
   test('one document for a recording with two exchanges', async () => {
     const { exit, stdout, stderr } = await run([
       'inspect',
@@ -102,6 +111,25 @@ test('help and version are no errors, and go to standard output', async () => {
     expect(await run(args)).toMatchObject({ exit: 0, stderr: '', stdout: expect.stringContaining('Usage: streamfold') })
   }
   expect(await run(['--version'])).toMatchObject({ exit: 0, stdout: '0.1.0\n' })
+})
+
+test.each([
+  'inspect',
+  'record',
+  'import',
+  'export',
+  'redact',
+  'diff',
+  'replay',
+  'verify',
+  'minimize',
+  'probe',
+  'probe-path',
+  'chat',
+  'ledger',
+  'doctor',
+])('the help of %s tells the exit codes', async (command) => {
+  expect((await run([command, '--help'])).stdout).toMatch(/\nExit codes: [^]*2 usage/)
 })
 
 describe('3: unreadable input, with file and reason', () => {

@@ -115,7 +115,18 @@ describe('streamfold probe', () => {
       exit: 2,
       says: /'cohere' is invalid/,
     },
-    { name: 'no URL', args: () => ['nowhere', '--model', 'm'], exit: 2, says: /Invalid URL/ },
+    {
+      name: 'no URL',
+      args: () => ['nowhere', '--model', 'm'],
+      exit: 2,
+      says: /^streamfold: "nowhere" is no http\(s\) URL\n$/,
+    },
+    {
+      name: 'a record that is not there',
+      args: () => [url, '--model', 'm', '--against', '/no/such/file'],
+      exit: 3,
+      says: /^streamfold: \/no\/such\/file: no such file\n$/,
+    },
     {
       name: 'no record',
       args: () => [url, '--model', 'm', '--against', join(folder, 'odd.json')],
@@ -160,7 +171,12 @@ describe('streamfold probe-path', () => {
   })
 
   test('misuse: 2', async () => {
-    expect((await run(['probe-path', 'nowhere'])).exit).toBe(2)
+    expect(await run(['probe-path', 'nowhere'])).toEqual({
+      exit: 2,
+      stdout: '',
+      stderr: 'streamfold: "nowhere" is no http(s) URL\n',
+    })
+    expect((await run(['probe-path', '--port', '70000'])).stderr).toMatch(/must be a port/)
     expect((await run(['probe-path', '--host', '192.0.2.1'])).stderr).toMatch(/can't listen there/)
   })
 })

@@ -26,7 +26,7 @@ describe('--profile', () => {
 
   test.each([
     ['perplexty', /^--profile perplexty: no built-in profile "perplexty"; known are openai, /],
-    ['./no-such-file.json', /ENOENT/],
+    ['./no-such-file.json', /^--profile \.\/no-such-file\.json: no such file$/],
   ])('%s is a misuse', async (text, message) => {
     expect(await readProfileOption(text)).toEqual({ misuse: expect.stringMatching(message) })
   })

@@ -174,7 +174,7 @@ describe('around a command', () => {
     expect(stderr).toContain('the command ended with exit code 7')
     expect(await run(['record', '--out', folderOf(), '--', '/no/such/command'])).toMatchObject({
       exit: 2,
-      stderr: expect.stringMatching(/no such command\n$/) as string,
+      stderr: expect.stringMatching(/^streamfold: GET no response, .*\n.*no such command\n$/) as string,
     })
   })
 })

@@ -26,6 +26,7 @@ const QUICK = ['--plans', 'byte,random:2', '--faults', 'crlf;cut:rst@call:0.1']
 describe('streamfold verify', () => {
   const folder = temporarySamples({ 'call.sse': WITH_CALL, 'text/plain.sse': COMPLETED })
   const expected = join(folder, 'call.expected.json')
+  const empty = temporarySamples({ 'readme.md': '# none' })
 
   test('tells of samples without an expected file, writes them, and is content from then on', async () => {
     const before = await run([...QUICK, folder])
@@ -65,8 +66,21 @@ describe('streamfold verify', () => {
     { name: 'no path', args: [], exit: 2, says: /missing required argument/ },
     { name: 'an unknown plan', args: ['--plans', 'bite', folder], exit: 2, says: /"bite" is no plan/ },
     { name: 'an unknown fault', args: ['--faults', 'flood', folder], exit: 2, says: /"flood" is no fault/ },
+    {
+      name: 'an unknown fault, with threads',
+      args: ['--workers', '2', '--faults', 'flood', folder],
+      exit: 2,
+      says: /^streamfold: "flood" is no fault/,
+    },
+    {
+      name: 'an unknown argument of a fault that seldom happens, with threads',
+      args: ['--workers', '2', '--faults', 'crlf;html:x@p:0', folder],
+      exit: 2,
+      says: /^streamfold: "x" is no HTTP status/,
+    },
     { name: 'no workers', args: ['--workers', '0', folder], exit: 2, says: /must be an integer from 1/ },
     { name: 'no such folder', args: ['/no/such/folder'], exit: 3, says: /\/no\/such\/folder: no such file or folder/ },
+    { name: 'a folder without samples', args: [empty], exit: 3, says: /: no sample is in there\n$/ },
   ])('$name: $exit', async ({ args, exit, says }) => {
     const result = await run(args)
     expect([result.exit, result.stdout]).toEqual([exit, ''])

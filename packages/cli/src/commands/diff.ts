@@ -113,6 +113,10 @@ export function addDiffCommand(program: Command, io: CommandIo, done: (exit: Exi
     .argument('<file...>', 'recordings or bare bodies of the same exchange, from the client to the upstream')
     .addOption(new Option('--api <name>', 'wire format; detected where absent').choices(APIS))
     .option('--json', 'one JSON document')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 the same bytes, head and end, 1 not the same, 2 usage, 3 unreadable input, 5 internal error, 130 interrupted.',
+    )
     .action(async (files: readonly string[], flags: DiffCommandOptions) => {
       done(await diffCommand(files, flags, io))
     })

@@ -9,6 +9,7 @@ import { clip } from 'streamfold/json'
 import type { CommandIo } from '../command-io.ts'
 import { EXIT } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
+import { isHttpUrl } from '../http-url.ts'
 import { DEFAULT_LEDGER } from '../ledger-address.ts'
 import { themeOf } from '../report-text/theme.ts'
 
@@ -38,7 +39,7 @@ const ENDPOINT_TIMEOUT_MS = 10_000
 /** `streamfold doctor`: whether this machine has what the commands need. Exit 1 when something is missing, 4 for the endpoint. */
 export async function doctorCommand(options: DoctorCommandOptions, io: CommandIo): Promise<ExitCode> {
   const { baseUrl, ledger, json } = options
-  if (baseUrl !== undefined && !/^https?:$/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : '')) {
+  if (baseUrl !== undefined && !isHttpUrl(baseUrl)) {
     await io.stderr.write(`streamfold: --base-url: "${clip(baseUrl, 100)}" is no http(s) URL\n`)
     return EXIT.usage
   }
@@ -212,8 +213,8 @@ async function isWritable(path: string): Promise<boolean> {
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined
-  return code === undefined ? error.message : `${error.message} (${code})`
+  if (!(cause instanceof Error)) return error.message
+  return `${error.message} (${'code' in cause ? String(cause.code) : cause.message})`
 }
 
 /** Puts the command into a program. */

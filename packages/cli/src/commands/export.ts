@@ -64,6 +64,7 @@ export function addExportCommand(program: Command, io: CommandIo, done: (exit: E
     .addOption(new Option('--api <name>', 'wire format; detected where absent').choices(APIS))
     .option('-o, --output <file>', 'write it there, for its owner only')
     .option('--force', 'write over a file that exists')
+    .addHelpText('after', '\nExit codes: 0 done, 2 usage, 3 unreadable input, 5 internal error, 130 interrupted.')
     .action(async (file: string, flags: ExportCommandOptions) => {
       done(await exportCommand(file, flags, io))
     })

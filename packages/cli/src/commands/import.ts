@@ -75,7 +75,9 @@ export function addImportCommand(program: Command, io: CommandIo, done: (exit: E
     .option('--no-redact', 'leave secrets where they are')
     .option('-o, --output <file>', 'write it there, for its owner only; .gz compresses')
     .option('--force', 'write over a file that exists')
-  addRedactionOptions(command).action(async (file: string, flags: ImportCommandOptions) => {
-    done(await importCommand(file, flags, io))
-  })
+  addRedactionOptions(command)
+    .addHelpText('after', '\nExit codes: 0 done, 2 usage, 3 unreadable input, 5 internal error, 130 interrupted.')
+    .action(async (file: string, flags: ImportCommandOptions) => {
+      done(await importCommand(file, flags, io))
+    })
 }

@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
 import { DEFAULT_SCHEDULE, probePath, startPathSource } from '@streamfold/recording'
 import type { PathDocument, PathSource } from '@streamfold/recording'
+import { clip } from 'streamfold/json'
 import type { CommandIo } from '../command-io.ts'
 import { EXIT } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
-import { positiveIntegerOption, wholeNumberOption } from '../integer-option.ts'
+import { isHttpUrl } from '../http-url.ts'
+import { portOption, positiveIntegerOption, wholeNumberOption } from '../integer-option.ts'
 import { ProgressLine } from '../progress-line.ts'
 import { themeOf } from '../report-text/theme.ts'
 
@@ -27,6 +29,10 @@ export async function probePathCommand(
   options: ProbePathCommandOptions,
   io: CommandIo,
 ): Promise<ExitCode> {
+  if (url !== undefined && !isHttpUrl(url)) {
+    await io.stderr.write(`streamfold: "${clip(url, 100)}" is no http(s) URL\n`)
+    return EXIT.usage
+  }
   const schedule = {
     ...DEFAULT_SCHEDULE,
     ...(options.events !== undefined && { events: options.events }),
@@ -94,7 +100,7 @@ export function addProbePathCommand(program: Command, io: CommandIo, done: (exit
     .command('probe-path')
     .description('proves what a proxy does to a stream, with a reference source that it forwards to')
     .argument('[url]', 'the proxy, configured to forward to the source; without it the source is asked itself')
-    .option('--port <n>', 'port of the source; any free one where absent', wholeNumberOption)
+    .option('--port <n>', 'port of the source; any free one where absent', portOption)
     .option('--host <address>', 'address that the source listens on (127.0.0.1)')
     .option('--events <n>', `events of the schedule (${DEFAULT_SCHEDULE.events})`, positiveIntegerOption)
     .option('--interval <ms>', `time between two events (${DEFAULT_SCHEDULE.intervalMs})`, positiveIntegerOption)

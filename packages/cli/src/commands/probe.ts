@@ -4,11 +4,14 @@ import type { Command } from 'commander'
 import { CAPABILITIES, CAPABILITIES_SCHEMA, driftOf, probe, PROBED_APIS, withClaims } from '@streamfold/recording'
 import type { CapabilityRecord, CapabilityState, Claims, Drift } from '@streamfold/recording'
 import type { Api } from 'streamfold'
+import { clip } from 'streamfold/json'
 import type { CommandIo } from '../command-io.ts'
 import { EXIT } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
+import { isHttpUrl } from '../http-url.ts'
 import { positiveIntegerOption } from '../integer-option.ts'
 import { ProgressLine } from '../progress-line.ts'
+import { reasonOf } from '../read-input.ts'
 import { themeOf } from '../report-text/theme.ts'
 
 export interface ProbeCommandOptions {
@@ -41,6 +44,10 @@ class UnreadableFile extends Error {}
 
 /** `streamfold probe`: what an endpoint can do, with evidence. Exit 1 for drift or a claim that is contradicted. */
 export async function probeCommand(url: string, options: ProbeCommandOptions, io: CommandIo): Promise<ExitCode> {
+  if (!isHttpUrl(url)) {
+    await io.stderr.write(`streamfold: "${clip(url, 100)}" is no http(s) URL\n`)
+    return EXIT.usage
+  }
   const { api = 'chat_completions', model, format = 'text' } = options
   const apiKey = io.env[options.keyEnv ?? KEYS[api] ?? '']
   const progress = new ProgressLine(io)
@@ -170,7 +177,7 @@ async function readJson(file: string): Promise<object> {
     if (typeof document === 'object' && document !== null) return document
     throw new Error('it is no JSON object')
   } catch (error) {
-    throw new UnreadableFile(`${file}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new UnreadableFile(`${clip(file, 200)}: ${reasonOf(error)}`)
   }
 }
 

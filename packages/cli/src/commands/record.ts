@@ -15,6 +15,7 @@ import { clip } from 'streamfold/json'
 import type { CommandIo } from '../command-io.ts'
 import { EXIT, isWanted } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
+import { isHttpUrl } from '../http-url.ts'
 import type { Output } from '../output.ts'
 import { addRedactionOptions, redactionOf } from '../redaction-options.ts'
 import type { RedactionFlags } from '../redaction-options.ts'
@@ -200,7 +201,9 @@ async function banner(
 function summaryOf({ method, url, status, bytes, reads, kind, code, file, failure }: RecordedExchange): string {
   const end = code === undefined ? kind : `${kind} (${code})`
   const where = failure === undefined ? (file ?? '') : `not written: ${failure}`
-  return clip(`${method} ${url} ${status ?? 'no response'}, ${bytes} bytes in ${reads} reads, ${end}: ${where}`, 600)
+  // A command's output need not come from anywhere.
+  const asked = url === '' ? method : `${method} ${url}`
+  return clip(`${asked} ${status ?? 'no response'}, ${bytes} bytes in ${reads} reads, ${end}: ${where}`, 600)
 }
 
 function misuseOf({
@@ -223,8 +226,7 @@ function misuseOf({
   } else if (model !== undefined) return '--model goes with --baseline'
   else if (to === undefined && command.length === 0)
     return 'record needs --to URL, where requests go, or -- COMMAND, whose output is recorded'
-  if (to !== undefined && !/^https?:$/.test(URL.canParse(to) ? new URL(to).protocol : ''))
-    return `--to: "${clip(to, 100)}" is no http(s) URL`
+  if (to !== undefined && !isHttpUrl(to)) return `--to: "${clip(to, 100)}" is no http(s) URL`
   if (to === undefined && (listen !== undefined || requestBody === true))
     return '--listen and --request-body go with --to'
   if (listenOf(listen) === undefined) return '--listen takes PORT, :PORT or HOST:PORT'
@@ -284,6 +286,10 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+const HELP = `
+Exit codes: 0 the command, or the baseline's answer, ended as wanted, 1 it did not, 2 usage, 4 the endpoint of the baseline
+can't be reached or refuses the key, 5 internal error, 130 interrupted (that is how the proxy ends).`
+
 /** Puts the command into a program. */
 export function addRecordCommand(program: Command, io: CommandIo, done: (exit: ExitCode) => void): void {
   const command = program
@@ -307,7 +313,9 @@ export function addRecordCommand(program: Command, io: CommandIo, done: (exit: E
     .option('--model <name>', 'model of the baseline request')
     .addOption(new Option('--api-key-env <name>', 'environment variable with the key of the baseline request'))
     .option('--json', 'what is said on standard output as a JSON document')
-  addRedactionOptions(command).action(async (words: readonly string[], flags: RecordCommandOptions) => {
-    done(await recordCommand({ ...flags, command: words }, io))
-  })
+  addRedactionOptions(command)
+    .addHelpText('after', HELP)
+    .action(async (words: readonly string[], flags: RecordCommandOptions) => {
+      done(await recordCommand({ ...flags, command: words }, io))
+    })
 }

@@ -105,7 +105,12 @@ export function addRedactCommand(program: Command, io: CommandIo, done: (exit: E
     .option('--in-place', 'write the files back')
     .option('-o, --output <file>', 'write it there, for its owner only; .gz compresses')
     .option('--force', 'write over a file that exists')
-  addRedactionOptions(command).action(async (files: readonly string[], flags: RedactCommandOptions) => {
-    done(await redactCommand(files, flags, io))
-  })
+  addRedactionOptions(command)
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 done, 1 a secret is left, 2 usage, 3 unreadable input, 5 internal error, 130 interrupted.',
+    )
+    .action(async (files: readonly string[], flags: RedactCommandOptions) => {
+      done(await redactCommand(files, flags, io))
+    })
 }

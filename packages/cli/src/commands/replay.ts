@@ -19,7 +19,7 @@ import { RecordingError } from 'streamfold/recording'
 import type { CommandIo } from '../command-io.ts'
 import { EXIT } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
-import { wholeNumberOption } from '../integer-option.ts'
+import { portOption, wholeNumberOption } from '../integer-option.ts'
 
 export interface ReplayCommandOptions {
   readonly host?: string
@@ -114,7 +114,7 @@ export function addReplayCommand(program: Command, io: CommandIo, done: (exit: E
     .command('replay')
     .description('serves recordings over HTTP on this machine, with their timing, cut as you like, with faults')
     .argument('<path...>', 'recordings, bare bodies, or folders of them')
-    .option('--port <n>', 'port to listen on; any free one where absent', wholeNumberOption)
+    .option('--port <n>', 'port to listen on; any free one where absent', portOption)
     .option('--host <address>', 'address to listen on (127.0.0.1)')
     .option('--plan <plan>', 'where bodies are cut: recorded, whole, event, byte, size:N, at:OFFSET,…, random:SEED')
     .option('--timing <timing>', 'original, none, x4, fixed:20ms or cap:500ms')

@@ -2,7 +2,18 @@ import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { clip } from 'streamfold/json'
 import type { Command } from 'commander'
-import { failureText, junitOf, releaseChecklist, ReplaySyntaxError, SampleError, verify } from '@streamfold/recording'
+import {
+  applyFaults,
+  failureText,
+  junitOf,
+  parseFaultPlans,
+  recordingOfBody,
+  releaseChecklist,
+  ReplaySyntaxError,
+  SampleError,
+  scriptOf,
+  verify,
+} from '@streamfold/recording'
 import type { ChecklistDocument, VerifiedSample, VerifyDocument } from '@streamfold/recording'
 import type { CommandIo } from '../command-io.ts'
 import { EXIT } from '../exit-code.ts'
@@ -35,6 +46,7 @@ export async function verifyCommand(
   const progress = new ProgressLine(io)
   let document: VerifyDocument
   try {
+    checkFaults(options.faults)
     document = await verify(paths, {
       ...options,
       signal: io.signal,
@@ -49,10 +61,36 @@ export async function verifyCommand(
     return error instanceof SampleError ? EXIT.unreadableInput : EXIT.usage
   }
   await progress.clear()
+  // Nothing verified is nothing proven: a wrong path must not pass.
+  if (document.totals.samples === 0) {
+    await io.stderr.write(`streamfold: ${clip(paths.join(', '), 400)}: no sample is in there\n`)
+    return EXIT.unreadableInput
+  }
   if (junit !== undefined) await writeFile(junit, junitOf(document))
   await io.stdout.write(json === true ? `${JSON.stringify(document, null, 2)}\n` : textOf(document, io))
   return document.ok ? EXIT.wanted : EXIT.unwanted
 }
+
+/**
+ * Threads don't say what kind of error they met, so a fault or an argument that is not known is looked for here.
+ *
+ * @throws ReplaySyntaxError
+ */
+function checkFaults(text = 'default'): void {
+  const script = scriptOf(recordingOfBody(new TextEncoder().encode(BODY)))
+  for (const { probability: _, ...fault } of parseFaultPlans(text).flat())
+    applyFaults(script, [fault], { api: 'chat_completions' })
+}
+
+/** Two fragments of a call: a place for most faults. */
+const BODY = [
+  '{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{"}}]}}]}',
+  '{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"}"}}]}}]}',
+  '{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}',
+  '[DONE]',
+]
+  .map((data) => `data: ${data}\n\n`)
+  .join('')
 
 async function checklistCommand(paths: readonly string[], json: boolean, io: CommandIo): Promise<ExitCode> {
   let document: ChecklistDocument

