@@ -170,6 +170,8 @@ class Campaign {
       this.#stops += 1
     } else {
       fate = { roomPages: Math.floor(this.#random() * 12) }
+      // What a tool has done is kept until there is room to write it down, and here there never is.
+      blow = { kind: 'kill', since: 'ready', afterMs: 4000 }
     }
     const end = await runWorker(this.#options.program, { ...orders, ...fate }, blow, (said) => this.#hear(said))
     if (end.killed) {
