@@ -2,6 +2,7 @@ import type { ToolCallDelta } from '../chunk/chunk.ts'
 import type { AdapterOutput } from './adapter.ts'
 import type { CallIds } from './call-id.ts'
 import type { ChoiceBlocks } from './choice-blocks.ts'
+import { tooManyCalls } from './limit-fault.ts'
 
 /** One call as the wire gives it: whole, or at least its identity. */
 export interface WireCall {
@@ -113,16 +114,7 @@ export class WholeCalls {
     const ordinal = this.written.length
     const choice = this.#blocks.index
     if (ordinal >= this.#maxCalls) {
-      out.chunks.push({
-        type: 'error',
-        error: {
-          code: 'call_limit_exceeded',
-          phase: 'call',
-          retryable: 'no',
-          choice,
-          message: `choice ${choice} has more than ${this.#maxCalls} tool calls; raise limits.callsPerChoice if that is what was asked for`,
-        },
-      })
+      out.chunks.push(tooManyCalls(choice, this.#maxCalls))
       return undefined
     }
     const { id, name, metadata } = call

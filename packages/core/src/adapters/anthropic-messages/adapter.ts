@@ -6,18 +6,18 @@ import type { AdapterContext, AdapterMachine, AdapterOutput, StreamAdapter } fro
 import { CallIds } from '../call-id.ts'
 import { checkCorruptEvent } from '../corrupt-event.ts'
 import { faultOfPayload } from '../error-body.ts'
-import { printed } from '../kept-value.ts'
-import { readPayload } from '../payload.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import type { ProviderProfile } from '../profile.ts'
 import { ProviderFields } from '../provider-fields.ts'
-import { readStrayFields } from '../stray-fields.ts'
 import { identity, isRecord } from '../wire-value.ts'
 import { MessageContent } from './content.ts'
 import { DeltaTemplate } from './delta-template.ts'
 import { stopReasonOf } from './stop-reason.ts'
 import { MessageUsage, saysNothing } from './usage.ts'
 import { DELTA_KEYS, EVENT_KEYS, MESSAGE_KEYS } from './wire.ts'
+import { tooManyCalls } from '../limit-fault.ts'
+import { readFinishWord } from '../finish-word.ts'
+import { readEvent, readUsageEvent } from '../read-event.ts'
 
 /**
  * Anthropic Messages, and the servers and clouds that speak it: with or without `event:` lines, and in the binary framing of Amazon
@@ -67,13 +67,6 @@ class MessageMachine implements AdapterMachine {
     // Some servers append the sentinel of another API. It proves nothing here (fault F168).
     done: (out) => out.note('unknown_event', '[DONE]'),
   }
-  readonly #usageOnly: PayloadHandlers = {
-    json: (value, _event, out) => {
-      if (!isRecord(value)) return
-      this.#readUsage(isRecord(value['message']) ? value['message']['usage'] : value['usage'], out)
-    },
-    done: () => {},
-  }
 
   constructor(profile: ProviderProfile, context: AdapterContext, template: boolean) {
     this.#template = template ? new DeltaTemplate() : undefined
@@ -101,9 +94,7 @@ class MessageMachine implements AdapterMachine {
     const template = this.#template
     const delta = template?.match(event)
     if (delta !== undefined) this.#content.delta(template!.index, delta, event, out)
-    else if (event.fields === undefined || !readStrayFields(event, this.#handlers, out)) {
-      readPayload(event, this.#handlers, out)
-    }
+    else readEvent(event, this.#handlers, out)
     checkCorruptEvent(event, before, this.ended, out)
   }
 
@@ -113,7 +104,12 @@ class MessageMachine implements AdapterMachine {
   }
 
   readUsageOnly(event: ServerSentEvent, out: AdapterOutput): void {
-    if (!this.#spliced && event.data.startsWith('{')) readPayload(event, this.#usageOnly, out)
+    if (!this.#spliced)
+      readUsageEvent(
+        event,
+        ({ message, usage }) => this.#readUsage(isRecord(message) ? message['usage'] : usage, out),
+        out,
+      )
   }
 
   #payload(value: unknown, event: ServerSentEvent, out: AdapterOutput): void {
@@ -224,17 +220,7 @@ class MessageMachine implements AdapterMachine {
   /** Returns false when a limit was hit and the rest must not be read. */
   #startBlock(index: unknown, block: unknown, event: ServerSentEvent, out: AdapterOutput): boolean {
     if (this.#content.start(index, block, event, out)) return true
-    const limit = this.#context.limits.callsPerChoice
-    out.chunks.push({
-      type: 'error',
-      error: {
-        code: 'call_limit_exceeded',
-        phase: 'call',
-        retryable: 'no',
-        choice: 0,
-        message: `the message has more than ${limit} tool calls; raise limits.callsPerChoice if that is what was asked for`,
-      },
-    })
+    out.chunks.push(tooManyCalls(0, this.#context.limits.callsPerChoice))
     return false
   }
 
@@ -250,22 +236,16 @@ class MessageMachine implements AdapterMachine {
   }
 
   #stopReason(raw: unknown, out: AdapterOutput): void {
-    if (raw === undefined || raw === null) return
-    if (raw === '') {
-      out.note('finish_reason_empty')
-      return
-    }
-    const text = typeof raw === 'string' ? raw : printed(raw)
-    const reason = stopReasonOf(text, this.#profile.finishAliases ?? {})
-    if (reason === 'unknown') out.note('unknown_finish_reason', JSON.stringify(clip(text, 60)))
+    const word = readFinishWord(raw, (text) => stopReasonOf(text, this.#profile.finishAliases ?? {}), out)
+    if (word === undefined) return
     const before = this.#finish
-    if (before !== undefined && before.reason !== reason) {
-      out.note('finish_reason_mismatch', `${quote(before.raw)} was followed by ${quote(text)}`)
+    if (before !== undefined && before.reason !== word.reason) {
+      out.note('finish_reason_mismatch', `${quote(before.raw)} was followed by ${quote(word.raw)}`)
     }
     // A bad end is not taken back by a good one.
-    if (before !== undefined && !permitsToolCalls(before.reason) && permitsToolCalls(reason)) return
-    this.#finish = { reason, raw: text }
-    if (permitsToolCalls(reason)) this.#content.closeLate(out)
+    if (before !== undefined && !permitsToolCalls(before.reason) && permitsToolCalls(word.reason)) return
+    this.#finish = word
+    if (permitsToolCalls(word.reason)) this.#content.closeLate(out)
   }
 
   /** The body is one whole message, which nobody streamed. */

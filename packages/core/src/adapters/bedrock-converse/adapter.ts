@@ -5,19 +5,19 @@ import { ChoiceBlocks } from '../choice-blocks.ts'
 import type { BlockKey } from '../choice-blocks.ts'
 import { checkCorruptEvent } from '../corrupt-event.ts'
 import { faultOfPayload } from '../error-body.ts'
-import { isKeepable, printed } from '../kept-value.ts'
+import { isKeepable } from '../kept-value.ts'
 import { KeyedCalls } from '../keyed-calls.ts'
-import { readPayload } from '../payload.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import type { ProviderProfile } from '../profile.ts'
 import { ProviderFields } from '../provider-fields.ts'
 import { spliced } from '../splice.ts'
-import { readStrayFields } from '../stray-fields.ts'
 import { WholeCalls } from '../whole-calls.ts'
 import { blockKey, identity, isNothing, isRecord, nameText } from '../wire-value.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { usageOf } from './usage.ts'
 import { converseEvent, exceptionOf } from './wire.ts'
+import { readFinishWord } from '../finish-word.ts'
+import { readEvent, readUsageEvent } from '../read-event.ts'
 
 /**
  * Amazon Bedrock's ConverseStream: blocks under an index, `messageStop` with the reason, `metadata` with the usage behind it. In
@@ -60,13 +60,6 @@ class ConverseMachine implements AdapterMachine {
       this.ended = true
     },
   }
-  readonly #usageOnly: PayloadHandlers = {
-    json: (value, event, out) => {
-      const found = isRecord(value) ? converseEvent(value, event.event) : undefined
-      if (found !== undefined && found !== 'lost' && found.type === 'metadata') takeUsage(found.body, out)
-    },
-    done: () => {},
-  }
 
   constructor(profile: ProviderProfile, { idSeed, limits }: AdapterContext) {
     this.#aliases = profile.finishAliases ?? {}
@@ -85,8 +78,7 @@ class ConverseMachine implements AdapterMachine {
 
   push(event: ServerSentEvent, out: AdapterOutput): void {
     const before = out.chunks.length
-    if (event.fields === undefined || !readStrayFields(event, this.#handlers, out))
-      readPayload(event, this.#handlers, out)
+    readEvent(event, this.#handlers, out)
     checkCorruptEvent(event, before, this.ended, out)
   }
 
@@ -99,7 +91,14 @@ class ConverseMachine implements AdapterMachine {
   }
 
   readUsageOnly(event: ServerSentEvent, out: AdapterOutput): void {
-    if (event.data.startsWith('{')) readPayload(event, this.#usageOnly, out)
+    readUsageEvent(
+      event,
+      (payload) => {
+        const found = converseEvent(payload, event.event)
+        if (found !== undefined && found !== 'lost' && found.type === 'metadata') takeUsage(found.body, out)
+      },
+      out,
+    )
   }
 
   #payload(value: unknown, event: ServerSentEvent, out: AdapterOutput): void {
@@ -260,15 +259,9 @@ class ConverseMachine implements AdapterMachine {
   }
 
   #finish(raw: unknown, out: AdapterOutput): void {
-    if (isNothing(raw)) return
-    const text = typeof raw === 'string' ? raw : printed(raw)
-    if (text === '') {
-      out.note('finish_reason_empty')
-      return
-    }
-    const reason = finishReasonOf(text, this.#aliases)
-    if (reason === 'unknown') out.note('unknown_finish_reason', JSON.stringify(text.slice(0, 60)))
-    this.#blocks.close(text, reason, out)
+    const word = readFinishWord(raw, (text) => finishReasonOf(text, this.#aliases), out)
+    if (word === undefined) return
+    this.#blocks.close(word.raw, word.reason, out)
   }
 }
 

@@ -3,13 +3,12 @@ import type { AdapterContext, AdapterMachine, AdapterOutput, StreamAdapter } fro
 import type { BlockKey } from '../choice-blocks.ts'
 import { checkCorruptEvent } from '../corrupt-event.ts'
 import { faultOfPayload } from '../error-body.ts'
-import { readPayload } from '../payload.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import type { ProviderProfile } from '../profile.ts'
-import { readStrayFields } from '../stray-fields.ts'
 import { blockKey, identity, isNothing, isRecord, nameText } from '../wire-value.ts'
 import { CohereMessage } from './message.ts'
 import { readV1 } from './v1.ts'
+import { readEvent, readUsageEvent } from '../read-event.ts'
 
 /**
  * Cohere's `/v2/chat`: events with a type, text and calls under an index, `message-end` at the end. The JSON lines of version 1
@@ -45,12 +44,6 @@ class CohereMachine implements AdapterMachine {
       this.ended = true
     },
   }
-  readonly #usageOnly: PayloadHandlers = {
-    json: (value, _event, out) => {
-      if (isRecord(value) && isRecord(value['delta'])) this.#message.usage(value['delta']['usage'], out)
-    },
-    done: () => {},
-  }
 
   constructor(profile: ProviderProfile, context: AdapterContext) {
     this.#message = new CohereMessage(profile.finishAliases ?? {}, context)
@@ -62,8 +55,7 @@ class CohereMachine implements AdapterMachine {
 
   push(event: ServerSentEvent, out: AdapterOutput): void {
     const before = out.chunks.length
-    if (event.fields === undefined || !readStrayFields(event, this.#handlers, out))
-      readPayload(event, this.#handlers, out)
+    readEvent(event, this.#handlers, out)
     checkCorruptEvent(event, before, this.ended, out)
   }
 
@@ -72,7 +64,13 @@ class CohereMachine implements AdapterMachine {
   }
 
   readUsageOnly(event: ServerSentEvent, out: AdapterOutput): void {
-    if (event.data.startsWith('{')) readPayload(event, this.#usageOnly, out)
+    readUsageEvent(
+      event,
+      ({ delta }) => {
+        if (isRecord(delta)) this.#message.usage(delta['usage'], out)
+      },
+      out,
+    )
   }
 
   #payload(value: unknown, event: ServerSentEvent, out: AdapterOutput): void {

@@ -2,13 +2,14 @@ import type { FinishReason } from '../../chunk/finish-reason.ts'
 import type { AdapterContext, AdapterOutput } from '../adapter.ts'
 import { CallIds } from '../call-id.ts'
 import { ChoiceBlocks } from '../choice-blocks.ts'
-import { isKeepable, printed } from '../kept-value.ts'
+import { isKeepable } from '../kept-value.ts'
 import { KeyedCalls } from '../keyed-calls.ts'
 import { WholeCalls } from '../whole-calls.ts'
 import { spliced } from '../splice.ts'
 import { isNothing, isRecord } from '../wire-value.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { usageOf } from './usage.ts'
+import { readFinishWord } from '../finish-word.ts'
 
 /** The one message that a response is, in either version of the API. */
 export class CohereMessage {
@@ -39,15 +40,9 @@ export class CohereMessage {
   }
 
   finish(raw: unknown, out: AdapterOutput): void {
-    if (isNothing(raw)) return
-    const text = typeof raw === 'string' ? raw : printed(raw)
-    if (text === '') {
-      out.note('finish_reason_empty')
-      return
-    }
-    const reason = finishReasonOf(text, this.#aliases)
-    if (reason === 'unknown') out.note('unknown_finish_reason', JSON.stringify(text.slice(0, 60)))
-    this.blocks.close(text, reason, out)
+    const word = readFinishWord(raw, (text) => finishReasonOf(text, this.#aliases), out)
+    if (word === undefined) return
+    this.blocks.close(word.raw, word.reason, out)
   }
 
   usage(raw: unknown, out: AdapterOutput): void {

@@ -7,16 +7,16 @@ import { CallIds } from '../call-id.ts'
 import { checkCorruptEvent } from '../corrupt-event.ts'
 import { faultOfPayload } from '../error-body.ts'
 import { printed } from '../kept-value.ts'
-import { readPayload } from '../payload.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import type { ProviderProfile } from '../profile.ts'
 import { ProviderFields } from '../provider-fields.ts'
-import { readStrayFields } from '../stray-fields.ts'
 import { choiceIndex, identity, isNothing, isRecord } from '../wire-value.ts'
 import { Candidate } from './candidate.ts'
 import { isUnspecified } from './finish-reason.ts'
 import { unframedJson } from './unframed.ts'
 import { usageOf } from './usage.ts'
+import { tooManyChoices } from '../limit-fault.ts'
+import { readEvent, readUsageEvent } from '../read-event.ts'
 
 /**
  * Gemini's `streamGenerateContent`, of Google AI and of Vertex AI, as events (`alt=sse`) or as one JSON array that grows.
@@ -59,12 +59,6 @@ class GeminiMachine implements AdapterMachine {
       this.ended = true
     },
   }
-  readonly #usageOnly: PayloadHandlers = {
-    json: (value, _event, out) => {
-      if (isRecord(value)) this.#takeUsage(value['usageMetadata'], out)
-    },
-    done: () => {},
-  }
 
   constructor(profile: ProviderProfile, context: AdapterContext) {
     this.#profile = profile
@@ -91,9 +85,7 @@ class GeminiMachine implements AdapterMachine {
     if (unframed !== undefined) {
       out.note('unknown_sse_field', 'JSON that is not written as data')
       this.#handlers.json(unframed, event, out)
-    } else if (event.fields === undefined || !readStrayFields(event, this.#handlers, out)) {
-      readPayload(event, this.#handlers, out)
-    }
+    } else readEvent(event, this.#handlers, out)
     checkCorruptEvent(event, before, this.ended, out)
   }
 
@@ -102,7 +94,7 @@ class GeminiMachine implements AdapterMachine {
   }
 
   readUsageOnly(event: ServerSentEvent, out: AdapterOutput): void {
-    if (event.data.startsWith('{')) readPayload(event, this.#usageOnly, out)
+    readUsageEvent(event, (response) => this.#takeUsage(response['usageMetadata'], out), out)
   }
 
   #payload(value: unknown, event: ServerSentEvent, out: AdapterOutput): void {
@@ -207,15 +199,7 @@ class GeminiMachine implements AdapterMachine {
     if (known !== undefined) return known
     const { limits } = this.#context
     if (this.#candidates.size >= limits.choices) {
-      out.chunks.push({
-        type: 'error',
-        error: {
-          code: 'choice_limit_exceeded',
-          phase: 'delta',
-          retryable: 'no',
-          message: `more than ${limits.choices} choices; raise limits.choices if that is what was asked for`,
-        },
-      })
+      out.chunks.push(tooManyChoices(limits.choices))
       return undefined
     }
     const candidate = new Candidate({

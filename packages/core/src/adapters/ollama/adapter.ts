@@ -7,16 +7,16 @@ import { ChoiceBlocks } from '../choice-blocks.ts'
 import type { TextBlockType } from '../text-block.ts'
 import { checkCorruptEvent } from '../corrupt-event.ts'
 import { faultOfPayload } from '../error-body.ts'
-import { isKeepable, printed } from '../kept-value.ts'
-import { readPayload } from '../payload.ts'
+import { isKeepable } from '../kept-value.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import type { ProviderProfile } from '../profile.ts'
 import { ProviderFields } from '../provider-fields.ts'
-import { readStrayFields } from '../stray-fields.ts'
 import { WholeCalls } from '../whole-calls.ts'
 import { identity, isNothing, isRecord, nameText } from '../wire-value.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { usageOf } from './usage.ts'
+import { readFinishWord } from '../finish-word.ts'
+import { readEvent, readUsageEvent } from '../read-event.ts'
 
 /**
  * Ollama's own API, `/api/chat` and `/api/generate`: one JSON object per line. `done: true` is the end, calls come whole and
@@ -52,12 +52,6 @@ class OllamaMachine implements AdapterMachine {
       this.ended = true
     },
   }
-  readonly #usageOnly: PayloadHandlers = {
-    json: (value, _event, out) => {
-      if (isRecord(value)) takeUsage(value, out)
-    },
-    done: () => {},
-  }
 
   constructor(profile: ProviderProfile, { idSeed, limits }: AdapterContext) {
     this.#aliases = profile.finishAliases ?? {}
@@ -72,8 +66,7 @@ class OllamaMachine implements AdapterMachine {
 
   push(event: ServerSentEvent, out: AdapterOutput): void {
     const before = out.chunks.length
-    if (event.fields === undefined || !readStrayFields(event, this.#handlers, out))
-      readPayload(event, this.#handlers, out)
+    readEvent(event, this.#handlers, out)
     checkCorruptEvent(event, before, this.ended, out)
   }
 
@@ -82,7 +75,7 @@ class OllamaMachine implements AdapterMachine {
   }
 
   readUsageOnly(event: ServerSentEvent, out: AdapterOutput): void {
-    if (event.data.startsWith('{')) readPayload(event, this.#usageOnly, out)
+    readUsageEvent(event, (line) => takeUsage(line, out), out)
   }
 
   #line(value: unknown, event: ServerSentEvent, out: AdapterOutput): void {
@@ -161,16 +154,10 @@ class OllamaMachine implements AdapterMachine {
 
   #done(raw: unknown, out: AdapterOutput): void {
     this.ended = true
-    if (isNothing(raw)) return
-    const text = typeof raw === 'string' ? raw : printed(raw)
-    if (text === '') {
-      out.note('finish_reason_empty')
-      return
-    }
-    const reason = finishReasonOf(text, this.#aliases)
-    if (reason === 'unknown') out.note('unknown_finish_reason', JSON.stringify(text.slice(0, 60)))
-    this.#blocks.close(text, reason, out)
-    if (permitsToolCalls(reason)) this.#calls.endAll(out)
+    const word = readFinishWord(raw, (text) => finishReasonOf(text, this.#aliases), out)
+    if (word === undefined) return
+    this.#blocks.close(word.raw, word.reason, out)
+    if (permitsToolCalls(word.reason)) this.#calls.endAll(out)
   }
 
   #logprobs(list: unknown, out: AdapterOutput): void {

@@ -6,7 +6,7 @@ import type { AdapterContext, AdapterMachine, AdapterOutput, StreamAdapter } fro
 import { CallIds } from '../call-id.ts'
 import { checkCorruptEvent } from '../corrupt-event.ts'
 import { faultOfPayload } from '../error-body.ts'
-import { isKeepable, printed } from '../kept-value.ts'
+import { isKeepable } from '../kept-value.ts'
 import { readPayload } from '../payload.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import { ProviderFields } from '../provider-fields.ts'
@@ -21,6 +21,9 @@ import type { ToolFragment } from './tool-fragment.ts'
 import { usageOf } from './usage.ts'
 import { CHUNK_KEYS, identity, isRecord } from './wire.ts'
 import type { WireChoice, WireChunk, WireDelta } from './wire.ts'
+import { tooManyCalls, tooManyChoices } from '../limit-fault.ts'
+import { readFinishWord } from '../finish-word.ts'
+import { readUsageEvent } from '../read-event.ts'
 
 /**
  * OpenAI Chat Completions and the servers that speak it. What a server does differently is told by its profile.
@@ -65,12 +68,6 @@ class ChatMachine implements AdapterMachine {
     done: () => {
       this.ended = true
     },
-  }
-  readonly #usageOnly: PayloadHandlers = {
-    json: (value, _event, out) => {
-      if (isRecord(value)) this.#readUsage(value, out)
-    },
-    done: () => {},
   }
 
   constructor(profile: ProviderProfile, context: AdapterContext, template: boolean) {
@@ -117,7 +114,7 @@ class ChatMachine implements AdapterMachine {
   }
 
   readUsageOnly(event: ServerSentEvent, out: AdapterOutput): void {
-    if (event.data.startsWith('{')) readPayload(event, this.#usageOnly, out)
+    readUsageEvent(event, (chunk) => this.#readUsage(chunk, out), out)
   }
 
   /**
@@ -238,15 +235,7 @@ class ChatMachine implements AdapterMachine {
     if (known !== undefined) return known
     const { limits, request, idSeed: _ } = this.#context
     if (this.#choices.size >= limits.choices) {
-      out.chunks.push({
-        type: 'error',
-        error: {
-          code: 'choice_limit_exceeded',
-          phase: 'delta',
-          retryable: 'no',
-          message: `more than ${limits.choices} choices; raise limits.choices if that is what was asked for`,
-        },
-      })
+      out.chunks.push(tooManyChoices(limits.choices))
       return undefined
     }
     const choice = new ChatChoice({
@@ -329,30 +318,15 @@ class ChatMachine implements AdapterMachine {
       }
     }
     if (choice.tool(fragment, afterSibling, event.invalidUtf8 === true, out)) return true
-    out.chunks.push({
-      type: 'error',
-      error: {
-        code: 'call_limit_exceeded',
-        phase: 'call',
-        retryable: 'no',
-        choice: choice.index,
-        message: `choice ${choice.index} has more than ${this.#context.limits.callsPerChoice} tool calls; raise limits.callsPerChoice if that is what was asked for`,
-      },
-    })
+    out.chunks.push(tooManyCalls(choice.index, this.#context.limits.callsPerChoice))
     return false
   }
 
   #finish(raw: unknown, choice: ChatChoice, out: AdapterOutput): void {
-    if (raw === undefined || raw === null) return
-    if (raw === '') {
-      out.note('finish_reason_empty')
-      return
-    }
-    const text = typeof raw === 'string' ? raw : printed(raw)
-    const reason = finishReasonOf(text, this.#profile.finishAliases ?? {})
-    if (reason === 'unknown') out.note('unknown_finish_reason', JSON.stringify(text.slice(0, 60)))
+    const word = readFinishWord(raw, (text) => finishReasonOf(text, this.#profile.finishAliases ?? {}), out)
+    if (word === undefined) return
     if (choice.finish === undefined) this.#unfinished--
-    choice.close(text, reason, out)
+    choice.close(word.raw, word.reason, out)
   }
 
   #readUsage(chunk: WireChunk, out: AdapterOutput): void {

@@ -4,15 +4,16 @@ import type { AdapterContext, AdapterMachine, AdapterOutput, StreamAdapter } fro
 import { ChoiceBlocks } from '../choice-blocks.ts'
 import { checkCorruptEvent } from '../corrupt-event.ts'
 import { faultOfPayload } from '../error-body.ts'
-import { isKeepable, printed } from '../kept-value.ts'
+import { isKeepable } from '../kept-value.ts'
 import { finishReasonOf } from '../openai-chat/finish-reason.ts'
 import { usageOf } from '../openai-chat/usage.ts'
-import { readPayload } from '../payload.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import type { ProviderProfile } from '../profile.ts'
 import { ProviderFields } from '../provider-fields.ts'
-import { readStrayFields } from '../stray-fields.ts'
 import { choiceIndex, identity, isNothing, isRecord } from '../wire-value.ts'
+import { tooManyChoices } from '../limit-fault.ts'
+import { readFinishWord } from '../finish-word.ts'
+import { readEvent, readUsageEvent } from '../read-event.ts'
 
 /**
  * OpenAI's legacy Completions: text without roles, and without calls.
@@ -53,12 +54,6 @@ class CompletionsMachine implements AdapterMachine {
       this.ended = true
     },
   }
-  readonly #usageOnly: PayloadHandlers = {
-    json: (value, _event, out) => {
-      if (isRecord(value)) takeUsage(value, out)
-    },
-    done: () => {},
-  }
 
   constructor(profile: ProviderProfile, context: AdapterContext) {
     this.#thinkTags = profile.thinkTags ?? false
@@ -78,8 +73,7 @@ class CompletionsMachine implements AdapterMachine {
 
   push(event: ServerSentEvent, out: AdapterOutput): void {
     const before = out.chunks.length
-    if (event.fields === undefined || !readStrayFields(event, this.#handlers, out))
-      readPayload(event, this.#handlers, out)
+    readEvent(event, this.#handlers, out)
     checkCorruptEvent(event, before, this.ended, out)
   }
 
@@ -89,7 +83,7 @@ class CompletionsMachine implements AdapterMachine {
   }
 
   readUsageOnly(event: ServerSentEvent, out: AdapterOutput): void {
-    if (event.data.startsWith('{')) readPayload(event, this.#usageOnly, out)
+    readUsageEvent(event, (chunk) => takeUsage(chunk, out), out)
   }
 
   #payload(value: unknown, event: ServerSentEvent, out: AdapterOutput): void {
@@ -148,15 +142,7 @@ class CompletionsMachine implements AdapterMachine {
   #open(index: number, out: AdapterOutput): Choice | undefined {
     const { limits } = this.#context
     if (this.#choices.size >= limits.choices) {
-      out.chunks.push({
-        type: 'error',
-        error: {
-          code: 'choice_limit_exceeded',
-          phase: 'delta',
-          retryable: 'no',
-          message: `more than ${limits.choices} choices; raise limits.choices if that is what was asked for`,
-        },
-      })
+      out.chunks.push(tooManyChoices(limits.choices))
       return undefined
     }
     const choice = {
@@ -168,15 +154,9 @@ class CompletionsMachine implements AdapterMachine {
   }
 
   #finish(raw: unknown, { blocks }: Choice, out: AdapterOutput): void {
-    if (isNothing(raw)) return
-    const text = typeof raw === 'string' ? raw : printed(raw)
-    if (text === '') {
-      out.note('finish_reason_empty')
-      return
-    }
-    const reason = finishReasonOf(text, this.#aliases)
-    if (reason === 'unknown') out.note('unknown_finish_reason', JSON.stringify(text.slice(0, 60)))
-    blocks.close(text, reason, out)
+    const word = readFinishWord(raw, (text) => finishReasonOf(text, this.#aliases), out)
+    if (word === undefined) return
+    blocks.close(word.raw, word.reason, out)
   }
 }
 

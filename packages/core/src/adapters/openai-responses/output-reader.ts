@@ -15,6 +15,7 @@ import type { OutputItem } from './item-table.ts'
 import { OpaqueItem } from './opaque-item.ts'
 import { blockTypeOf, TextItem } from './text-item.ts'
 import { wireIndex } from './wire.ts'
+import { tooManyCalls } from '../limit-fault.ts'
 
 type Raw = Readonly<Record<string, unknown>>
 export type OutputEvent = Exclude<KnownEvent, { readonly kind: 'lifecycle' | 'end' | 'progress' | 'audio' }>
@@ -253,15 +254,7 @@ export class OutputReader {
     if (kind !== undefined) {
       if (this.#callCount >= this.#options.maxCalls) {
         this.#full = true
-        out.chunks.push({
-          type: 'error',
-          error: {
-            code: 'call_limit_exceeded',
-            phase: 'call',
-            retryable: 'no',
-            message: `the response has more than ${this.#options.maxCalls} tool calls; raise limits.callsPerChoice if that is what was asked for`,
-          },
-        })
+        out.chunks.push(tooManyCalls(0, this.#options.maxCalls))
         return undefined
       }
       item = new CallItem(type, kind, raw, this.#callCount++, this.#calls, isTail)
