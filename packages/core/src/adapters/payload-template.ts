@@ -43,11 +43,6 @@ export class PayloadTemplate {
     this.#options = options
   }
 
-  /** Nothing is learned any more. */
-  get givenUp(): boolean {
-    return this.#vain >= VAIN_LESSONS
-  }
-
   /** True when `data` is the remembered payload with another value; `from` and `to` then say where the value is. */
   match(data: string): boolean {
     const prefix = this.#prefix
