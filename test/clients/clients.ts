@@ -200,9 +200,9 @@ export const CLIENTS: readonly Client[] = [
         useResponsesApi: false,
         configuration: { baseURL: `${baseURL}/v1`, fetch: send },
       }).bindTools([{ type: 'function', function: WEATHER }])
-      const stream = await model.stream(PROMPT)
-      let whole: Awaited<ReturnType<typeof model.invoke>> | undefined
-      for await (const chunk of stream) whole = whole === undefined ? chunk : whole.concat(chunk)
+      const chunks = []
+      for await (const chunk of await model.stream(PROMPT)) chunks.push(chunk)
+      const whole = chunks.length === 0 ? undefined : chunks.reduce((before, chunk) => before.concat(chunk))
       const calls = (whole?.tool_calls ?? []).map(({ name, args }) => ({ name, arguments: args as unknown }))
       const finish = whole?.response_metadata['finish_reason'] as string | undefined
       return { text: typeof whole?.content === 'string' ? whole.content : '', calls, finish }

@@ -162,7 +162,7 @@ async function open(): Promise<Store> {
     try {
       return await openStore(orders.store, { lockWaitMs: 30_000, connections: 8 })
     } catch (error) {
-      if (!(error instanceof StoreError) || error.code !== 'unavailable' || attempt === 200) throw error
+      if (!(error instanceof StoreError) || !error.retryable || attempt === 200) throw error
       await sleep(50)
     }
   }

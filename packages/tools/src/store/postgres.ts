@@ -4,7 +4,7 @@ import type { Dialect } from './dialect.ts'
 import { isBroken, isRetried, isUseless, postgresError } from './postgres-error.ts'
 import { storable } from './store.ts'
 import type { Queries, SqlValue, Store } from './store.ts'
-import { StoreError } from './store-error.ts'
+import { messageOf, StoreError } from './store-error.ts'
 
 export interface PostgresOptions {
   /** Connections at most. Default 10. */
@@ -64,9 +64,18 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
 }
 
 async function refuseUnsafeSettings(store: Store): Promise<void> {
-  const rows = await store.query<{ name: string; setting: string }>(
-    "select name, setting from pg_settings where name in ('fsync', 'synchronous_commit') and setting = 'off'",
-  )
+  let rows: readonly { readonly name: string; readonly setting: string }[]
+  try {
+    rows = await store.query(
+      "select name, setting from pg_settings where name in ('fsync', 'synchronous_commit') and setting = 'off'",
+    )
+  } catch (cause) {
+    // The connection broke behind a query that only reads, so there is no commit to be unsure of.
+    if (!(cause instanceof StoreError) || cause.code !== 'commit_unknown') throw cause
+    throw new StoreError('unavailable', `PostgreSQL can't be read, nothing was written: ${messageOf(cause.cause)}`, {
+      cause,
+    })
+  }
   if (rows.length === 0) return
   const names = rows.map(({ name }) => name).join(' and ')
   throw new StoreError(

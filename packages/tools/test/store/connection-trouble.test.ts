@@ -40,6 +40,15 @@ const ids = async (store: Store): Promise<readonly string[]> =>
 const sleeping = "select 1 from pg_stat_activity where datname = current_database() and state = 'idle in transaction'"
 
 describe('PostgreSQL in trouble', () => {
+  test('a break while the settings are read: unavailable, because a query that only reads has no commit', async () => {
+    const proxy = await openProxy(await freshDatabase())
+    onTestFinished(() => proxy.close())
+    // The name of one of the settings is what makes it cut here.
+    proxy.cutAtCommit()
+    expect(await rejection(openStore(proxy.address))).toMatchObject({ code: 'unavailable', retryable: true })
+    await opened(proxy.address)
+  })
+
   test('the other end is gone without a word: the wait ends, and the next connection works', async () => {
     const { store, direct, proxy } = await behindProxy({ connections: 1, statementTimeoutMs: 200 })
     await add(store, 'a')
