@@ -5,7 +5,7 @@
  *   push(bytes) ──decode──▶ text ──parse──▶ lines ──block──▶ events
  *                           │               │                │
  *   held between two reads: a cut character │                │
- *                           (≤ 3 bytes)     a cut line       the open block
+ *      (≤ 3 bytes), reads of a few bytes    a cut line       the open block
  * ```
  *
  * A *block* is what stands between blank lines: fields, comments, anything. A blank line closes it, and if the block has
@@ -13,7 +13,8 @@
  * LF that may come next is skipped.
  *
  * It is fast because a read is decoded as a whole and then only searched natively: one `indexOf` per line, a few
- * `charCodeAt` to recognise a `data` line and the blank line after it. Of a cut line only the new part is searched.
+ * `charCodeAt` to recognise a `data` line and the blank line after it. Of a cut line only the new part is searched, and reads of a
+ * few bytes wait for the end of their line.
  * Byte offsets are free where text and bytes have the same length; elsewhere they are worked out only for who needs them.
  *
  * Because no cut changes anything, the rare cases are cuts as well: a read is cut where the open block reaches its limit, and
@@ -22,10 +23,11 @@
 import { addData, closeBlock, deliver, eventOf, rare, resetBlock, takeField } from './block.ts'
 import type { BlockState } from './block.ts'
 import { decodeEnd, decodeRead, NO_BYTES, peekText } from './decode.ts'
-import type { Utf8State } from './decode.ts'
 import { detachSmall } from './detach.ts'
 import type { ServerSentEvent } from './event.ts'
 import type { EventStreamParser, EventStreamParserOptions } from './parser.ts'
+import { gather, keepRest, SMALL_READ_BYTES, takeGathered } from './small-reads.ts'
+import type { GatheringState } from './small-reads.ts'
 import { appendText, textOf } from './text-builder.ts'
 import type { TextBuilder } from './text-builder.ts'
 
@@ -58,7 +60,7 @@ const NOWHERE: number = -1 >>> 0
  * A record and plain functions over it, not closures or a class: engines drop the code they have optimised for closures,
  * and for the hidden shapes of class fields, when the last of them is collected. The next stream would start cold.
  */
-interface ParserState extends Utf8State, BlockState {
+interface ParserState extends GatheringState, BlockState {
   readonly limit: number
   /** The line that the last text cut. */
   cutLine: TextBuilder | undefined
@@ -78,6 +80,8 @@ export function createEventStreamParser(options: EventStreamParserOptions = {}):
     held: NO_BYTES,
     offset: 0,
     lastWasAscii: true,
+    gathered: NO_BYTES,
+    gatheredLength: 0,
     limit: Math.floor(Math.min(maxEventBytes, LARGEST_EVENT_BYTES)),
     offsets: options.offsets === true,
     deliverFields: options.unknownFields === 'deliver',
@@ -114,6 +118,11 @@ function push(state: ParserState, bytes: Uint8Array): readonly ServerSentEvent[]
   if (state.ended) return []
   state.counts.bytes += length
   if (parser.overflow !== undefined) return []
+  if (length <= SMALL_READ_BYTES) {
+    const lines = gather(state, bytes, state.start < 0 ? limit : state.start + limit - state.offset)
+    if (lines !== undefined) return lines.length === 0 ? [] : takeGatheredLines(state, lines)
+  }
+  if (state.gatheredLength > 0) decodeRead(state, takeGathered(state), takeLines)
   const live = liveEvent(state, bytes)
   if (live !== undefined) return [live]
   for (let at = 0; at < length;) {
@@ -137,11 +146,19 @@ function push(state: ParserState, bytes: Uint8Array): readonly ServerSentEvent[]
   return takeEvents(state)
 }
 
+function takeGatheredLines(state: ParserState, lines: Uint8Array): readonly ServerSentEvent[] {
+  const live = liveEvent(state, lines)
+  if (live === undefined) decodeRead(state, lines, takeLines)
+  keepRest(state, lines.length)
+  return live === undefined ? takeEvents(state) : [live]
+}
+
 function end(state: ParserState, flush: boolean): readonly ServerSentEvent[] {
   const { parser } = state
   if (state.ended) return []
   state.ended = true
   if (parser.overflow !== undefined) return []
+  if (state.gatheredLength > 0) decodeRead(state, takeGathered(state), takeLines)
   decodeEnd(state, takeLines)
   const { lastEventId, retry } = parser
   if (flush && state.start >= 0) {
@@ -169,7 +186,8 @@ function takeEvents(state: ParserState): readonly ServerSentEvent[] {
 function liveEvent(state: ParserState, bytes: Uint8Array): ServerSentEvent | undefined {
   const { offset } = state
   const { length } = bytes
-  if (state.start >= 0 || length > state.limit || bytes[0] !== 0x64 || bytes[length - 1] !== LF) return undefined
+  if (state.start >= 0 || length > state.limit) return undefined
+  if (bytes[0] !== 0x64 || bytes[length - 1] !== LF || bytes[length - 2] !== LF) return undefined
   const text = peekText(state, bytes)
   if (text === undefined) return undefined
   const lineEnd = text.length - 2
