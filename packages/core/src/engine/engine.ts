@@ -1,10 +1,8 @@
-import { createStreamAccumulator } from '../accumulate/accumulator.ts'
-import type { StreamAccumulator } from '../accumulate/accumulator.ts'
 import type { StreamSnapshot } from '../accumulate/snapshot.ts'
 import { AdapterOutput } from '../adapters/adapter.ts'
 import type { AdapterMachine } from '../adapters/adapter.ts'
 import { detectEvent } from '../adapters/detect.ts'
-import type { StreamChunk, ToolCallDelta } from '../chunk/chunk.ts'
+import type { StreamChunk } from '../chunk/chunk.ts'
 import type { DiagnosticCode } from '../chunk/diagnostic.ts'
 import type { Retryable, StreamFault } from '../chunk/fault.ts'
 import { DEFAULT_LIMITS } from '../chunk/limits.ts'
@@ -12,30 +10,24 @@ import type { StreamLimits } from '../chunk/limits.ts'
 import type { Outcome } from '../chunk/outcome.ts'
 import type { RequestFacts } from '../chunk/request-facts.ts'
 import type { StreamEvent } from '../chunk/stream-event.ts'
-import type { TokenUsage } from '../chunk/usage.ts'
-import { clip } from '../json/clip.ts'
-import { utf8Length } from '../json/utf8-length.ts'
 import type { ServerSentEvent } from '../sse/event.ts'
 import { ToolCallMachine } from '../tool-call/machine.ts'
 import type { CallSnapshot } from '../tool-call/record.ts'
-import { ARGUMENT_REPAIRS } from '../chunk/argument-repair.ts'
-import type { ArgumentRepair } from '../chunk/argument-repair.ts'
+import { Answer } from './answer.ts'
 import { BodyReader } from './body.ts'
-import { ChoiceBoard } from './choice-board.ts'
-import type { ChoiceState } from './choice-board.ts'
+import { checkLimits, checkOptions, checkRepairs } from './check-options.ts'
 import { DEFAULT_TIMEOUTS, REASONING_TIMEOUTS } from './deadlines.ts'
 import type { Deadline } from './deadlines.ts'
 import { DiagnosticLog } from './diagnostics.ts'
 import type { Position } from './diagnostics.ts'
+import { faultOfChoice, nothingCame } from './end-fault.ts'
+import type { EndFacts } from './end-fault.ts'
 import { noteChoices, noteTransport } from './end-findings.ts'
 import { ErrorBody } from './error-body.ts'
 import {
   cancelled,
   corruptFraming,
-  emptyBody,
   eventTooLong,
-  incomplete,
-  noFinishReason,
   notConnected,
   outcomeOfFault,
   plainTextBody,
@@ -61,15 +53,12 @@ const NO_EVENTS: readonly StreamEvent[] = Object.freeze([])
 
 class Engine implements StreamEngine {
   ended = false
-  committed = false
   readonly #options: StreamEngineOptions
   readonly #limits: StreamLimits
   readonly #request: RequestFacts
   readonly #body: BodyReader
   readonly #machine: AdapterMachine
-  readonly #accumulator: StreamAccumulator = createStreamAccumulator()
-  readonly #calls: ToolCallMachine
-  readonly #choices = new ChoiceBoard()
+  readonly #answer: Answer
   readonly #diagnostics = new DiagnosticLog()
   readonly #timeline: Timeline
   readonly #output: AdapterOutput
@@ -82,10 +71,6 @@ class Engine implements StreamEngine {
   #eventsAfterEnd = 0
   #eventOffset: number | undefined
   #streamBytes = 0
-  #textBytes = 0
-  #argumentBytes = 0
-  #usage: TokenUsage | undefined
-  #chunkCount = 0
   /** The first event with a payload, as long as nothing was made of any. */
   #firstEvent: ServerSentEvent | undefined
   /** The body ended inside an event. */
@@ -109,13 +94,18 @@ class Engine implements StreamEngine {
     this.#output = new AdapterOutput(note)
     this.#body = new BodyReader({ maxEventBytes: this.#limits.eventBytes, offsets })
     this.#machine = adapter.open({ request, limits: this.#limits, idSeed: `${idSeed}/${attempt}` })
-    this.#calls = new ToolCallMachine({
+    const calls = new ToolCallMachine({
       maxArgumentBytes: this.#limits.argumentBytes,
       maxDepth: this.#limits.jsonDepth,
       ...(request.tools !== undefined && { tools: request.tools }),
       repairs: checkRepairs(adapter.repairs),
       note,
     })
+    this.#answer = new Answer(calls, this.#timeline, { api: adapter.api, attempt })
+  }
+
+  get committed(): boolean {
+    return this.#answer.committed
   }
 
   start(atMs: number): void {
@@ -177,11 +167,11 @@ class Engine implements StreamEngine {
   }
 
   snapshot(): StreamSnapshot {
-    return this.#accumulator.snapshot()
+    return this.#answer.accumulator.snapshot()
   }
 
   calls(choice = 0): readonly CallSnapshot[] {
-    return this.#calls.calls(choice)
+    return this.#answer.calls.calls(choice)
   }
 
   report(source: ReportSource = { kind: 'live' }): StreamReport {
@@ -200,19 +190,19 @@ class Engine implements StreamEngine {
       outcome: this.#outcome,
       fault: this.#fault,
       skipped: this.#skipped,
-      usage: this.#usage,
+      usage: this.#answer.usage,
       body: this.#body,
-      accumulator: this.#accumulator,
-      choices: this.#choices,
-      calls: this.#calls,
+      accumulator: this.#answer.accumulator,
+      choices: this.#answer.choices,
+      calls: this.#answer.calls,
       diagnostics: this.#diagnostics.list(),
-      timing: this.#timeline.report(this.#eventCount, this.#usage?.outputTokens),
+      timing: this.#timeline.report(this.#eventCount, this.#answer.usage?.outputTokens),
       counts: {
         bytes: this.#streamBytes,
         events: this.#eventCount,
         comments: this.#body.comments,
-        textDeltaBytes: this.#textBytes,
-        toolArgumentBytes: this.#argumentBytes,
+        textDeltaBytes: this.#answer.textBytes,
+        toolArgumentBytes: this.#answer.argumentBytes,
       },
     })
   }
@@ -280,7 +270,8 @@ class Engine implements StreamEngine {
     const offsetBefore = this.#eventOffset
     this.#eventCount++
     this.#eventOffset = event.offset
-    if (this.#firstEvent === undefined && !this.committed && isObject(event.data)) this.#firstEvent = event
+    if (this.committed) this.#firstEvent = undefined
+    else if (this.#firstEvent === undefined && isObject(event.data)) this.#firstEvent = event
     const output = this.#output
     this.#machine.push(event, output)
     if (event.incomplete && !this.#machine.ended && output.chunks.length === 0 && output.skipped.length === 0) {
@@ -311,10 +302,10 @@ class Engine implements StreamEngine {
     if (this.#fault !== undefined && this.#fault.phase !== 'framing') {
       this.#machine.readUsageOnly(event, this.#output)
       for (const chunk of this.#output.chunks) {
-        if (chunk.type === 'usage') this.#usage = chunk.usage
+        if (chunk.type === 'usage') this.#answer.usage = chunk.usage
         else if (chunk.type !== 'finish' || this.#fault.provider === undefined) continue
-        else this.#choices.closeAfterFault(chunk, this.#outcome!, this.#fault.code)
-        this.#accumulator.push(chunk)
+        else this.#answer.choices.closeAfterFault(chunk, this.#outcome!, this.#fault.code)
+        this.#answer.accumulator.push(chunk)
       }
       this.#output.clear()
       return
@@ -337,7 +328,7 @@ class Engine implements StreamEngine {
       return
     }
     const why = `an event that could not be read came while this call was open: ${message}`
-    this.#calls.failOpen('invalid_event_json', 'event', why, this.#events)
+    this.#answer.calls.failOpen('invalid_event_json', 'event', why, this.#events)
   }
 
   #applyAll(chunks: readonly StreamChunk[]): void {
@@ -348,89 +339,11 @@ class Engine implements StreamEngine {
   }
 
   #apply(chunk: StreamChunk): void {
-    this.#chunkCount++
     this.#options.onChunk?.(chunk)
-    if (chunk.type === 'error') {
-      this.#fail({ ...chunk.error, ...this.#position(), retryable: this.#lowered(chunk.error.retryable) })
-      return
+    const fault = this.#answer.take(chunk, this.#events)
+    if (fault !== undefined) {
+      this.#fail({ ...fault, ...this.#position(), retryable: this.#lowered(fault.retryable) })
     }
-    if (chunk.type === 'tool-call-delta') {
-      this.#takeCall(chunk)
-      return
-    }
-    this.#accumulator.push(chunk)
-    const events = this.#events
-    switch (chunk.type) {
-      case 'text-delta':
-        events.push({ type: 'text_delta', choice: chunk.choice ?? 0, block: chunk.index, text: chunk.text })
-        this.#textCame(utf8Length(chunk.text))
-        break
-      case 'reasoning-delta':
-        events.push({ type: 'reasoning_delta', choice: chunk.choice ?? 0, block: chunk.index, text: chunk.text })
-        this.#outputCame(utf8Length(chunk.text))
-        break
-      case 'refusal-delta':
-        events.push({ type: 'refusal_delta', choice: chunk.choice ?? 0, block: chunk.index, text: chunk.text })
-        this.#outputCame(utf8Length(chunk.text))
-        break
-      case 'block-end':
-        this.#endBlock(chunk)
-        break
-      case 'start': {
-        const { id, model } = chunk
-        events.push({
-          type: 'stream_started',
-          api: this.#options.adapter.api,
-          ...(id !== undefined && { id }),
-          ...(model !== undefined && { model }),
-          attempt: this.#options.attempt ?? 1,
-        })
-        break
-      }
-      case 'usage':
-        if (!sameUsage(this.#usage, chunk.usage)) events.push({ type: 'usage', usage: chunk.usage })
-        this.#usage = chunk.usage
-        break
-      case 'finish':
-        this.#choices.get(chunk.choice ?? 0).finish = { reason: chunk.reason, raw: chunk.raw ?? null }
-        break
-      case 'block-start':
-      case 'metadata':
-        break
-    }
-  }
-
-  #takeCall(chunk: ToolCallDelta): void {
-    const bytes = utf8Length(chunk.argumentsDelta)
-    this.#timeline.arguments(chunk.id, bytes)
-    if (chunk.name) this.#timeline.toolName()
-    this.#outputCame(bytes)
-    const fault = this.#calls.push(chunk, this.#events)
-    if (fault === undefined) {
-      this.#argumentBytes += bytes
-      this.#accumulator.push(chunk)
-      return
-    }
-    // Arguments that are too long are kept nowhere; the call that they were for is still shown.
-    this.#accumulator.push({ ...chunk, argumentsDelta: '' })
-    this.#fail({ ...fault, ...this.#position() })
-  }
-
-  #endBlock(chunk: StreamChunk): void {
-    const fault = this.#calls.push(chunk, this.#events)
-    if (fault !== undefined) this.#fail({ ...fault, ...this.#position() })
-  }
-
-  #textCame(bytes: number): void {
-    this.#textBytes += bytes
-    this.#timeline.text()
-    this.#outputCame(bytes)
-  }
-
-  #outputCame(bytes: number): void {
-    this.committed = true
-    this.#firstEvent = undefined
-    this.#timeline.progress(bytes)
   }
 
   /** The body is at its end, or as far as it will be read: was it a stream of events at all? */
@@ -443,7 +356,7 @@ class Engine implements StreamEngine {
     } else if (kind === 'html') {
       this.#note('proxy_error_page')
       this.#fail(faultOfPage(this.#body.page))
-    } else if (this.#chunkCount === 0 && this.#isPlainText()) this.#fail(plainTextBody())
+    } else if (this.#answer.chunks === 0 && this.#isPlainText()) this.#fail(plainTextBody())
   }
 
   #isPlainText(): boolean {
@@ -458,7 +371,7 @@ class Engine implements StreamEngine {
     this.#applyAll(output.chunks)
     output.clear()
     if (this.ended) return
-    const fault = this.#calls.conflict ?? this.#wrongApi() ?? this.#nothingCame()
+    const fault = this.#answer.calls.conflict ?? this.#wrongApi() ?? this.#nothingCame()
     if (fault !== undefined) {
       this.#fail({ ...this.#position(), ...fault, retryable: this.#lowered(fault.retryable) })
       return
@@ -466,24 +379,24 @@ class Engine implements StreamEngine {
     const { adapter, policy = 'compat', batch = 'all' } = this.#options
     // Where the framing has an end of its own, it is due, whatever the format says of its own signal.
     const sentinel = this.#body.arrayIsOpen ? 'required' : adapter.sentinel
-    const snapshot = this.#accumulator.snapshot()
+    const snapshot = this.#answer.accumulator.snapshot()
     // A choice that has said nothing yet is judged like the others.
-    for (const index of this.#machine.choices) this.#choices.get(index)
-    for (const { index } of snapshot.choices) this.#choices.get(index)
+    for (const index of this.#machine.choices) this.#answer.choices.get(index)
+    for (const { index } of snapshot.choices) this.#answer.choices.get(index)
     noteChoices(
       {
         snapshot,
-        choices: this.#choices,
-        calls: this.#calls,
+        choices: this.#answer.choices,
+        calls: this.#answer.calls,
         machine: this.#machine,
         adapter,
         sentinel,
         request: this.#request,
-        usage: this.#usage,
+        usage: this.#answer.usage,
       },
       (code, detail) => this.#note(code, detail),
     )
-    const outcome = this.#choices.judge(
+    const outcome = this.#answer.choices.judge(
       snapshot,
       {
         terminal: this.#machine.ended || this.#machine.wholeCompletion,
@@ -493,15 +406,16 @@ class Engine implements StreamEngine {
         skipped: this.#skipped !== undefined,
         policy,
       },
-      this.#calls,
+      this.#answer.calls,
     )
     if (outcome === 'failed' || outcome === 'incomplete') {
-      this.#fail(this.#faultOfChoice(outcome))
+      const guilty = this.#answer.choices.list().find(({ verdict }) => verdict?.outcome === outcome)
+      this.#fail(faultOfChoice(outcome, guilty, this.#endFacts()))
       return
     }
     const { maxOutputTokens } = this.#request
-    const tokensSpent = maxOutputTokens !== undefined && (this.#usage?.outputTokens ?? 0) >= maxOutputTokens
-    this.#choices.settle(this.#calls, batch, tokensSpent, this.#events)
+    const tokensSpent = maxOutputTokens !== undefined && (this.#answer.usage?.outputTokens ?? 0) >= maxOutputTokens
+    this.#answer.choices.settle(this.#answer.calls, batch, tokensSpent, this.#events)
     this.#finish(outcome, undefined)
   }
 
@@ -516,47 +430,23 @@ class Engine implements StreamEngine {
 
   /** A stream that ended well but said nothing at all. */
   #nothingCame(): StreamFault | undefined {
-    if (this.#choices.size > 0 || this.#accumulator.snapshot().choices.length > 0) return undefined
-    if (this.#skipped !== undefined) {
-      const { event = 0, offset, message = '' } = this.#skipped
-      return { ...unreadableEvent(event, message, 'yes'), event, ...(offset !== undefined && { offset }) }
-    }
-    const cut = this.#halfEvent || (this.#chunkCount > 0 && !this.#machine.ended)
-    const cleanEnd = this.#cause === undefined || this.#cause === 'eof'
-    return cleanEnd && !cut ? emptyBody(this.#body.bytes) : this.#incomplete(undefined)
+    if (this.#answer.choices.size > 0 || this.#answer.accumulator.snapshot().choices.length > 0) return undefined
+    return nothingCame(
+      this.#endFacts(),
+      this.#skipped,
+      this.#halfEvent || (this.#answer.chunks > 0 && !this.#machine.ended),
+    )
   }
 
-  /** The fault of the choice that makes the stream fail. */
-  #faultOfChoice(outcome: 'failed' | 'incomplete'): StreamFault {
-    const state = this.#choices.list().find(({ verdict }) => verdict?.outcome === outcome)
-    if (outcome === 'incomplete') return this.#incomplete(state)
-    const code = state?.verdict?.code ?? 'upstream_error'
+  #endFacts(): EndFacts {
     return {
-      code,
-      phase: code === 'upstream_error' ? 'delta' : 'call',
-      retryable: this.#retryable(),
-      ...this.#position(),
-      ...(state !== undefined && { choice: state.index }),
-      message:
-        code === 'upstream_error'
-          ? `the provider gave up: finish_reason is "${clip(state?.finish?.raw ?? '', 80)}"; a new attempt may succeed`
-          : `arguments in choice ${state?.index} had to be repaired, which the strict policy does not allow; use policy "compat" or ask again`,
-    }
-  }
-
-  #incomplete(state: ChoiceState | undefined): StreamFault {
-    const aborted = state?.finish?.reason === 'aborted'
-    if (this.#cause === undefined && !aborted) return { ...noFinishReason(this.#retryable()), ...this.#position() }
-    return incomplete({
-      cause: this.#cause ?? 'eof',
-      detail: this.#transportDetail,
+      cause: this.#cause,
+      transportDetail: this.#transportDetail,
       events: this.#eventCount,
-      // Ended by its terminal signal, the body may have been read further than that.
-      bytes: this.#cause === undefined ? (this.#eventOffset ?? 0) : this.#body.bytes,
+      position: this.#position(),
+      bodyBytes: this.#body.bytes,
       retryable: this.#retryable(),
-      finishRaw: state?.finish?.raw,
-      abortedByProvider: aborted,
-    })
+    }
   }
 
   /** Ends the stream with a fault. What was received is kept, and no call of it is released. */
@@ -568,9 +458,9 @@ class Engine implements StreamEngine {
     const held = new AdapterOutput((code, detail) => this.#note(code, detail))
     this.#machine.end(held)
     for (const chunk of held.chunks) if (chunk.type !== 'error') this.#apply(chunk)
-    for (const choice of this.#accumulator.snapshot().choices) this.#choices.get(choice.index)
+    for (const choice of this.#answer.accumulator.snapshot().choices) this.#answer.choices.get(choice.index)
     const outcome = outcomeOfFault(fault.code)
-    this.#choices.refuse(outcome, fault.code, fault.phase, this.#calls, this.#events)
+    this.#answer.choices.refuse(outcome, fault.code, fault.phase, this.#answer.calls, this.#events)
     this.#finish(outcome, fault)
   }
 
@@ -578,11 +468,11 @@ class Engine implements StreamEngine {
     this.ended = true
     this.#outcome = outcome
     this.#timeline.terminal()
-    this.#accumulator.close()
+    this.#answer.accumulator.close()
     noteTransport(this.#body, this.#head, this.#timeline, (code, detail) =>
       this.#diagnostics.note(code, undefined, detail),
     )
-    const finish = this.#choices.finishes()
+    const finish = this.#answer.choices.finishes()
     if (fault === undefined) {
       this.#events.push({ type: 'stream_completed', outcome, finish })
       return
@@ -614,50 +504,4 @@ class Engine implements StreamEngine {
 function isObject(data: string): boolean {
   const first = data.charCodeAt(0)
   return first === 0x7b || first === 0x5b
-}
-
-function sameUsage(a: TokenUsage | undefined, b: TokenUsage): boolean {
-  return (
-    a !== undefined &&
-    a.inputTokens === b.inputTokens &&
-    a.outputTokens === b.outputTokens &&
-    a.totalTokens === b.totalTokens &&
-    a.reasoningTokens === b.reasoningTokens &&
-    a.cachedInputTokens === b.cachedInputTokens
-  )
-}
-
-function checkOptions({ adapter, policy, batch }: StreamEngineOptions): void {
-  if (typeof adapter?.open !== 'function') {
-    throw new TypeError('createStreamEngine: adapter is missing; pass chatCompletions() or another adapter')
-  }
-  if (policy !== undefined && policy !== 'compat' && policy !== 'strict') {
-    throw new TypeError(`createStreamEngine: unknown policy "${String(policy)}"; known are compat and strict`)
-  }
-  if (batch !== undefined && batch !== 'all' && batch !== 'each') {
-    throw new TypeError(`createStreamEngine: unknown batch "${String(batch)}"; known are all and each`)
-  }
-}
-
-/** Deeper arguments would overflow the stack of whoever walks through them. */
-const DEEPEST_JSON = 4096
-
-function checkLimits(limits: StreamLimits): void {
-  for (const [name, value] of Object.entries(limits)) {
-    if (typeof value !== 'number' || !(value > 0)) {
-      throw new TypeError(`createStreamEngine: limits.${name} must be a number above 0, not ${String(value)}`)
-    }
-  }
-  if (limits.jsonDepth > DEEPEST_JSON) {
-    throw new TypeError(`createStreamEngine: limits.jsonDepth can be ${DEEPEST_JSON} at the most`)
-  }
-}
-
-function checkRepairs(names: readonly ArgumentRepair[]): readonly ArgumentRepair[] {
-  for (const name of names) {
-    if (!ARGUMENT_REPAIRS.includes(name)) {
-      throw new TypeError(`unknown repair "${name}"; known are ${ARGUMENT_REPAIRS.join(', ')}`)
-    }
-  }
-  return names
 }
