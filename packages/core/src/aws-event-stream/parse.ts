@@ -1,4 +1,6 @@
 import type { ServerSentEvent } from '../sse/event.ts'
+import { DEFAULT_MAX_EVENT_BYTES } from '../sse/framer.ts'
+import type { Framer, FramerOptions, FramerOverflow } from '../sse/framer.ts'
 import { crc32 } from './crc32.ts'
 
 /**
@@ -10,21 +12,13 @@ import { crc32 } from './crc32.ts'
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html (the message format)
  */
-export interface AwsEventStreamParser {
-  push(bytes: Uint8Array): readonly ServerSentEvent[]
-  end(): readonly ServerSentEvent[]
-  readonly overflow: { readonly offset: number; readonly limit: number } | undefined
+export interface AwsEventStreamParser extends Framer {
   /** Set once a length or a checksum was wrong: where messages begin can't be known any more. */
   readonly corrupt: { readonly offset: number; readonly message: string } | undefined
 }
 
-export interface AwsEventStreamParserOptions {
-  /** Longest message, in bytes. Default 8 MiB. */
-  readonly maxEventBytes?: number
-}
-
-export function createAwsEventStreamParser(options: AwsEventStreamParserOptions = {}): AwsEventStreamParser {
-  return new MessageFramer(options.maxEventBytes ?? 8 * 1024 * 1024)
+export function createAwsEventStreamParser(options: Pick<FramerOptions, 'maxEventBytes'> = {}): AwsEventStreamParser {
+  return new MessageFramer(options.maxEventBytes ?? DEFAULT_MAX_EVENT_BYTES)
 }
 
 const PRELUDE_BYTES = 12
@@ -34,7 +28,7 @@ const STRING_HEADER = 7
 const HEADER_SIZES: readonly (number | undefined)[] = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16]
 
 class MessageFramer implements AwsEventStreamParser {
-  overflow: { offset: number; limit: number } | undefined
+  overflow: FramerOverflow | undefined
   corrupt: { offset: number; message: string } | undefined
   readonly #limit: number
   readonly #text = new LossyDecoder()

@@ -5,6 +5,7 @@ import type { JsonArrayParser } from '../ndjson/json-array.ts'
 import { createJsonLinesParser } from '../ndjson/parse.ts'
 import type { JsonLinesParser } from '../ndjson/parse.ts'
 import type { ServerSentEvent } from '../sse/event.ts'
+import type { Framer } from '../sse/framer.ts'
 import { createEventStreamParser } from '../sse/parse.ts'
 import type { EventStreamParser } from '../sse/parse.ts'
 
@@ -33,6 +34,7 @@ export class BodyReader {
   bytes = 0
   readonly #options: BodyReaderOptions
   readonly #sse: EventStreamParser
+  #framer: Framer
   #json: JsonLinesParser | undefined
   #array: JsonArrayParser | undefined
   #aws: AwsEventStreamParser | undefined
@@ -50,40 +52,33 @@ export class BodyReader {
       onEnd: 'flush',
       unknownFields: 'deliver',
     })
+    this.#framer = this.#sse
   }
 
   push(bytes: Uint8Array): readonly ServerSentEvent[] {
     if (this.kind === undefined) return this.#pushUndecided(bytes)
-    const offset = this.bytes
     this.bytes += bytes.length
-    return this.#frame(bytes, offset)
+    return this.#frame(bytes)
   }
 
-  #frame(bytes: Uint8Array, offset: number): readonly ServerSentEvent[] {
-    switch (this.kind) {
-      case undefined:
-      case 'sse':
-        return this.#sse.push(bytes)
-      case 'json':
-        this.#json ??= createJsonLinesParser({ maxEventBytes: this.#options.maxEventBytes, baseOffset: offset })
-        return this.#json.push(bytes)
-      case 'json-array':
-        this.#array ??= createJsonArrayParser({ maxEventBytes: this.#options.maxEventBytes, baseOffset: offset })
-        return this.#array.push(bytes)
-      case 'aws-event-stream':
-        this.#aws ??= createAwsEventStreamParser({ maxEventBytes: this.#options.maxEventBytes })
-        return this.#aws.push(bytes)
-      case 'html':
-        for (let i = 0; i < bytes.length && this.#page.length < PAGE_BYTES; i++) this.#page.push(bytes[i]!)
-        return NOTHING
-    }
+  #frame(bytes: Uint8Array): readonly ServerSentEvent[] {
+    if (this.kind !== 'html') return this.#framer.push(bytes)
+    for (let i = 0; i < bytes.length && this.#page.length < PAGE_BYTES; i++) this.#page.push(bytes[i]!)
+    return NOTHING
+  }
+
+  /** The kind is known, and where in the body it begins. */
+  #open(kind: BodyKind, baseOffset: number): void {
+    this.kind = kind
+    const { maxEventBytes } = this.#options
+    if (kind === 'json') this.#framer = this.#json = createJsonLinesParser({ maxEventBytes, baseOffset })
+    else if (kind === 'json-array') this.#framer = this.#array = createJsonArrayParser({ maxEventBytes, baseOffset })
+    else if (kind === 'aws-event-stream') this.#framer = this.#aws = createAwsEventStreamParser({ maxEventBytes })
   }
 
   end(): readonly ServerSentEvent[] {
-    if (this.#json !== undefined) return this.#json.end()
-    if (this.#array !== undefined) return this.#array.end()
-    if (this.#aws !== undefined) return this.#aws.end()
     if (this.kind === 'html') return NOTHING
+    if (this.#framer !== this.#sse) return this.#framer.end()
     const before = this.#sse.invalidUtf8
     const events = this.#sse.end()
     this.#cleanUntilEnd = before === undefined
@@ -104,8 +99,8 @@ export class BodyReader {
     return this.#cutCharacter ? undefined : this.#sse.invalidUtf8
   }
 
-  get overflow(): { readonly offset: number; readonly limit: number } | undefined {
-    return this.#json?.overflow ?? this.#array?.overflow ?? this.#aws?.overflow ?? this.#sse.overflow
+  get overflow(): Framer['overflow'] {
+    return this.#framer.overflow
   }
 
   get corrupt(): AwsEventStreamParser['corrupt'] {
@@ -132,9 +127,8 @@ export class BodyReader {
 
   #pushUndecided(bytes: Uint8Array): readonly ServerSentEvent[] {
     const at = this.#sniff(bytes)
-    const offset = this.bytes
     this.bytes += bytes.length
-    if (at >= 0 && this.kind !== 'sse') return this.#frame(bytes.subarray(at), offset + at)
+    if (at >= 0 && this.kind !== 'sse') return this.#frame(bytes.subarray(at))
     return at < 0 ? this.#holdBlank(bytes) : [...this.#release(), ...this.#sse.push(bytes)]
   }
 
@@ -168,7 +162,7 @@ export class BodyReader {
         continue
       }
       if (isBlank(byte) || byte === 0x0a || byte === 0x0d) continue
-      this.kind = at === 0 && byte === 0 ? 'aws-event-stream' : kindOf(byte)
+      this.#open(at === 0 && byte === 0 ? 'aws-event-stream' : kindOf(byte), at)
       return i
     }
     return -1

@@ -1,13 +1,8 @@
 import { createUtf8State, decodeEnd, decodeRead } from '../sse/decode.ts'
 import type { Utf8State } from '../sse/decode.ts'
 import type { ServerSentEvent } from '../sse/event.ts'
-
-export interface JsonArrayParserOptions {
-  /** Longest element, in bytes. Default 8 MiB. */
-  readonly maxEventBytes?: number
-  /** Byte offset in the body of the opening bracket. Default 0. */
-  readonly baseOffset?: number
-}
+import { DEFAULT_MAX_EVENT_BYTES } from '../sse/framer.ts'
+import type { Framer, FramerOptions, FramerOverflow } from '../sse/framer.ts'
 
 /**
  * A framer beside the SSE parser, for a body that is one JSON array whose elements are sent as they are made (fault F176).
@@ -17,17 +12,13 @@ export interface JsonArrayParserOptions {
  * string ends at the next comma or bracket. What follows the closing bracket is one event too, for its reader to reject. An
  * element that the body ends in the middle of is marked `incomplete`.
  */
-export interface JsonArrayParser {
-  push(bytes: Uint8Array): readonly ServerSentEvent[]
-  end(): readonly ServerSentEvent[]
-  /** Set once an element was longer than allowed; from then on nothing comes out. */
-  readonly overflow: { readonly offset: number; readonly limit: number } | undefined
+export interface JsonArrayParser extends Framer {
   /** The closing bracket came: nothing of the array is missing at its end. */
   readonly closed: boolean
 }
 
 /** The first byte that is pushed must be the opening bracket. */
-export function createJsonArrayParser(options: JsonArrayParserOptions = {}): JsonArrayParser {
+export function createJsonArrayParser(options: FramerOptions = {}): JsonArrayParser {
   return new ElementFramer(options)
 }
 
@@ -40,7 +31,7 @@ const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
 class ElementFramer implements JsonArrayParser {
-  overflow: { offset: number; limit: number } | undefined
+  overflow: FramerOverflow | undefined
   closed = false
   readonly #limit: number
   readonly #utf8: Utf8State = createUtf8State()
@@ -56,8 +47,8 @@ class ElementFramer implements JsonArrayParser {
   #opened = false
   #offset: number
 
-  constructor(options: JsonArrayParserOptions) {
-    this.#limit = options.maxEventBytes ?? 8 * 1024 * 1024
+  constructor(options: FramerOptions) {
+    this.#limit = options.maxEventBytes ?? DEFAULT_MAX_EVENT_BYTES
     this.#offset = options.baseOffset ?? 0
   }
 

@@ -3,13 +3,8 @@ import type { WholenessScanner } from '../json/wholeness.ts'
 import { createUtf8State, decodeEnd, decodeRead } from '../sse/decode.ts'
 import type { Utf8State } from '../sse/decode.ts'
 import type { ServerSentEvent } from '../sse/event.ts'
-
-export interface JsonLinesParserOptions {
-  /** Longest document, in bytes. Default 8 MiB. */
-  readonly maxEventBytes?: number
-  /** Byte offset of the first byte in the body. Default 0. */
-  readonly baseOffset?: number
-}
+import { DEFAULT_MAX_EVENT_BYTES } from '../sse/framer.ts'
+import type { Framer, FramerOptions, FramerOverflow } from '../sse/framer.ts'
 
 /**
  * A framer beside the SSE parser, for bodies that are JSON without any framing: one document per line (NDJSON), or one
@@ -20,23 +15,19 @@ export interface JsonLinesParserOptions {
  * one event, for its reader to reject. Otherwise lines are joined until the document is whole. A document that the body
  * ends in the middle of is marked `incomplete`, as the SSE parser marks a block that was never closed.
  */
-export interface JsonLinesParser {
-  push(bytes: Uint8Array): readonly ServerSentEvent[]
-  end(): readonly ServerSentEvent[]
-  /** Set once a document was longer than allowed; from then on nothing comes out. */
-  readonly overflow: { readonly offset: number; readonly limit: number } | undefined
+export interface JsonLinesParser extends Framer {
   /** More than one document came, so this was a stream. */
   readonly lineByLine: boolean
 }
 
-export function createJsonLinesParser(options: JsonLinesParserOptions = {}): JsonLinesParser {
+export function createJsonLinesParser(options: FramerOptions = {}): JsonLinesParser {
   return new LineFramer(options)
 }
 
 const LF = 0x0a
 
 class LineFramer implements JsonLinesParser {
-  overflow: { offset: number; limit: number } | undefined
+  overflow: FramerOverflow | undefined
   lineByLine = false
   readonly #limit: number
   readonly #utf8: Utf8State = createUtf8State()
@@ -48,8 +39,8 @@ class LineFramer implements JsonLinesParser {
   #offset: number
   #documents = 0
 
-  constructor(options: JsonLinesParserOptions) {
-    this.#limit = options.maxEventBytes ?? 8 * 1024 * 1024
+  constructor(options: FramerOptions) {
+    this.#limit = options.maxEventBytes ?? DEFAULT_MAX_EVENT_BYTES
     this.#start = this.#offset = options.baseOffset ?? 0
   }
 

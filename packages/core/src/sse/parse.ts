@@ -25,6 +25,7 @@ import type { BlockState } from './block.ts'
 import { decodeEnd, decodeRead, NO_BYTES, peekText } from './decode.ts'
 import { detachSmall } from './detach.ts'
 import type { ServerSentEvent } from './event.ts'
+import { DEFAULT_MAX_EVENT_BYTES } from './framer.ts'
 import type { EventStreamParser, EventStreamParserOptions } from './parser.ts'
 import { gather, keepRest, SMALL_READ_BYTES, takeGathered } from './small-reads.ts'
 import type { GatheringState } from './small-reads.ts'
@@ -39,7 +40,6 @@ export type {
   InvalidUtf8,
 } from './parser.ts'
 
-const DEFAULT_MAX_EVENT_BYTES = 8 * 1024 * 1024
 /** `data` and a line end. */
 const SMALLEST_EVENT_BYTES = 5
 /** Below the longest string of every engine, so that putting an event together cannot throw. */

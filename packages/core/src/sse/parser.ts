@@ -1,4 +1,5 @@
 import type { ServerSentEvent } from './event.ts'
+import type { Framer, FramerOverflow } from './framer.ts'
 
 export interface EventStreamParserOptions {
   /** Put `offset` and `endOffset` on events. Default false. */
@@ -26,7 +27,7 @@ export interface EventStreamParserOptions {
  * Whatever it tells does not depend on how the body was cut into reads: not the events and their flags, not the offsets,
  * counts and positions.
  */
-export interface EventStreamParser {
+export interface EventStreamParser extends Framer {
   /**
    * Takes the next bytes, cut anywhere, and gives the events they close. Never throws, whatever the bytes are; nothing
    * comes out after `end` or an `overflow`. The bytes are not kept: the caller may use their memory again.
@@ -60,13 +61,8 @@ export interface EventStreamCounts {
   readonly unknownFields: number
 }
 
-/** Where a block turned out to be too large. */
-export interface EventStreamOverflow {
-  /** Byte offset of the block's first line. */
-  readonly offset: number
-  /** The limit in bytes; the byte that broke it is at `offset + limit`. */
-  readonly limit: number
-}
+/** Where a block turned out to be too large: `offset` is that of its first line, the byte that broke the limit is at `offset + limit`. */
+export type EventStreamOverflow = FramerOverflow
 
 /** Byte sequences that were not UTF-8, each replaced by one U+FFFD. */
 export interface InvalidUtf8 {

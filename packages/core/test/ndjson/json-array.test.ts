@@ -1,8 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createJsonArrayParser } from '../../src/ndjson/json-array.ts'
-import type { JsonArrayParser, JsonArrayParserOptions } from '../../src/ndjson/json-array.ts'
+import type { JsonArrayParser } from '../../src/ndjson/json-array.ts'
 import type { ServerSentEvent } from '../../src/sse/event.ts'
+import type { FramerOptions } from '../../src/sse/framer.ts'
 
 const SEED = 27_182_818
 
@@ -14,7 +15,7 @@ interface Framed {
   readonly closed: boolean
 }
 
-function frame(pieces: readonly Uint8Array[], options?: JsonArrayParserOptions): Framed {
+function frame(pieces: readonly Uint8Array[], options?: FramerOptions): Framed {
   const parser = createJsonArrayParser(options)
   const events = pieces.flatMap((piece) => [...parser.push(piece)])
   events.push(...parser.end())

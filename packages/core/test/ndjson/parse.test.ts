@@ -1,8 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createJsonLinesParser } from '../../src/ndjson/parse.ts'
-import type { JsonLinesParser, JsonLinesParserOptions } from '../../src/ndjson/parse.ts'
+import type { JsonLinesParser } from '../../src/ndjson/parse.ts'
 import type { ServerSentEvent } from '../../src/sse/event.ts'
+import type { FramerOptions } from '../../src/sse/framer.ts'
 
 const SEED = 17_320_508
 
@@ -14,14 +15,14 @@ interface Framed {
   readonly lineByLine: boolean
 }
 
-function frame(pieces: readonly Uint8Array[], options?: JsonLinesParserOptions): Framed {
+function frame(pieces: readonly Uint8Array[], options?: FramerOptions): Framed {
   const parser = createJsonLinesParser(options)
   const events = pieces.flatMap((piece) => [...parser.push(piece)])
   events.push(...parser.end())
   return { events, overflow: parser.overflow, lineByLine: parser.lineByLine }
 }
 
-function frameText(text: string, options?: JsonLinesParserOptions): Framed {
+function frameText(text: string, options?: FramerOptions): Framed {
   return frame([encoder.encode(text)], options)
 }
 
