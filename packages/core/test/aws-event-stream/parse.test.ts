@@ -1,8 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createAwsEventStreamParser } from '../../src/aws-event-stream/parse.ts'
-import type { AwsEventStreamParser, AwsEventStreamParserOptions } from '../../src/aws-event-stream/parse.ts'
+import type { AwsEventStreamParser } from '../../src/aws-event-stream/parse.ts'
 import type { ServerSentEvent } from '../../src/sse/event.ts'
+import type { FramerOptions } from '../../src/sse/framer.ts'
+import { byteByByte, readAll } from '../reads.ts'
 import { chunkMessage, join, message, prelude, rawMessage } from './message.ts'
 
 const SEED = 24_494_897
@@ -13,22 +15,15 @@ interface Framed {
   readonly corrupt: AwsEventStreamParser['corrupt']
 }
 
-function frame(pieces: readonly Uint8Array[], options?: AwsEventStreamParserOptions): Framed {
+function frame(pieces: readonly Uint8Array[], options?: FramerOptions): Framed {
   const parser = createAwsEventStreamParser(options)
-  const events = pieces.flatMap((piece) => [...parser.push(piece)])
-  events.push(...parser.end())
-  return { events, overflow: parser.overflow, corrupt: parser.corrupt }
+  return { events: readAll(parser, pieces), overflow: parser.overflow, corrupt: parser.corrupt }
 }
 
 /** In one piece, and byte by byte; both must give the same. */
-function framed(bytes: Uint8Array, options?: AwsEventStreamParserOptions): Framed {
+function framed(bytes: Uint8Array, options?: FramerOptions): Framed {
   const whole = frame([bytes], options)
-  expect(
-    frame(
-      [...bytes].map((byte) => Uint8Array.of(byte)),
-      options,
-    ),
-  ).toEqual(whole)
+  expect(frame(byteByByte(bytes), options)).toEqual(whole)
   return whole
 }
 

@@ -8,6 +8,7 @@ import { chunkMessage, join } from '../aws-event-stream/message.ts'
 import { engineWith, expectOneEnd } from './run.ts'
 import type { RunOptions } from './run.ts'
 import { call, chunk, DONE, finish, more, refusal, sse, text, usage } from './wire.ts'
+import { cutAt } from '../reads.ts'
 
 const SEED = 26_457_513
 
@@ -29,11 +30,6 @@ function told(pieces: readonly Uint8Array[], cause: EndCause = 'eof', options: R
   const all = { events, report: engine.report(), snapshot: engine.snapshot(), committed: engine.committed }
   expectOneEnd(engine, events)
   return all
-}
-
-function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
-  const edges = [0, ...places.map((place) => Math.min(place, bytes.length)).toSorted((a, b) => a - b), bytes.length]
-  return edges.slice(1).map((to, at) => bytes.subarray(edges[at], to))
 }
 
 const EVENTS: readonly string[] = [

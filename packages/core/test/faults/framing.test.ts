@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { callsOf, cutAt, engineFor, findingsOf, readPieces, run, textOf } from './run.ts'
+import { callsOf, engineFor, findingsOf, readPieces, run, textOf } from './run.ts'
+import { cutAt } from '../reads.ts'
 import { DONE, bytesOf, finish, frag, sse, text } from './wire.ts'
 
 const whole = sse(text('Hel'), text('lo'), finish('stop'), DONE)

@@ -10,6 +10,7 @@ import type { EndCause, StreamEngine, StreamEngineOptions } from '../../src/engi
 import type { ReportChoice, StreamReport } from '../../src/engine/report.ts'
 import type { ResponseHead } from '../../src/engine/response-head.ts'
 import { bytesOf } from './wire.ts'
+import { cutAt } from '../reads.ts'
 
 export interface RunOptions extends Partial<StreamEngineOptions> {
   readonly profile?: ProviderProfile
@@ -79,11 +80,6 @@ function cutsOf(bytes: Uint8Array): [string, readonly Uint8Array[]][] {
     cuts.push([`cut at ${at.join(', ')}`, cutAt(bytes, at)])
   }
   return cuts
-}
-
-export function cutAt(bytes: Uint8Array, cuts: readonly number[]): readonly Uint8Array[] {
-  const ends = [...cuts, bytes.length].toSorted((a, b) => a - b)
-  return ends.map((end, i) => bytes.slice(i === 0 ? 0 : ends[i - 1], end))
 }
 
 /** Mulberry32: the same cuts for the same seed on every machine. */

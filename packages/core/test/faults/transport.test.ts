@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { callsOf, cutAt, engineFor, findingsOf, readPieces, run, textOf } from './run.ts'
+import { callsOf, engineFor, findingsOf, readPieces, run, textOf } from './run.ts'
+import { cutAt } from '../reads.ts'
 import { DONE, bytesOf, chunk, finish, frag, sse, text } from './wire.ts'
 
 describe('F001 — a character cut over two reads', () => {

@@ -4,6 +4,7 @@ import { createJsonArrayParser } from '../../src/ndjson/json-array.ts'
 import type { JsonArrayParser } from '../../src/ndjson/json-array.ts'
 import type { ServerSentEvent } from '../../src/sse/event.ts'
 import type { FramerOptions } from '../../src/sse/framer.ts'
+import { byteByByte, cutAt, readAll } from '../reads.ts'
 
 const SEED = 27_182_818
 
@@ -17,18 +18,8 @@ interface Framed {
 
 function frame(pieces: readonly Uint8Array[], options?: FramerOptions): Framed {
   const parser = createJsonArrayParser(options)
-  const events = pieces.flatMap((piece) => [...parser.push(piece)])
-  events.push(...parser.end())
-  return { events, overflow: parser.overflow, closed: parser.closed }
+  return { events: readAll(parser, pieces), overflow: parser.overflow, closed: parser.closed }
 }
-
-/** Cuts at the given places. */
-function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
-  const edges = [0, ...places.toSorted((a, b) => a - b), bytes.length]
-  return edges.slice(1).map((to, at) => bytes.subarray(edges[at], to))
-}
-
-const byByte = (bytes: Uint8Array): Uint8Array[] => [...bytes].map((byte) => Uint8Array.of(byte))
 
 const bodies: { name: string; text: string; data: string[]; open?: true; incomplete?: true }[] = [
   { name: 'no elements', text: '[]', data: [] },
@@ -67,7 +58,7 @@ describe('a JSON array', { timeout: 60_000 }, () => {
     const bytes = encoder.encode(text)
     const whole = frame([bytes])
     for (let at = 0; at <= bytes.length; at++) expect(frame(cutAt(bytes, [at]))).toEqual(whole)
-    expect(frame(byByte(bytes))).toEqual(whole)
+    expect(frame(byteByByte(bytes))).toEqual(whole)
   })
 
   test('an element comes out with its last byte, not with the comma behind it', () => {
@@ -91,7 +82,7 @@ describe('a JSON array', { timeout: 60_000 }, () => {
     { name: 'a cut character', bad: [0xe6, 0x97] },
   ])('bytes that are not UTF-8 mark their element, and no other: $name', ({ bad }) => {
     const bytes = Uint8Array.from([...encoder.encode('[{"a":"'), ...bad, ...encoder.encode('"},{"b":"\ufffd"}]')])
-    for (const pieces of [[bytes], byByte(bytes)]) {
+    for (const pieces of [[bytes], byteByByte(bytes)]) {
       expect(frame(pieces).events.map((event) => event.invalidUtf8)).toEqual([true, undefined])
     }
   })
@@ -103,7 +94,7 @@ describe('a JSON array', { timeout: 60_000 }, () => {
     { name: 'what is behind the end', text: '[{}] abcde', bytes: 5, offset: 5, before: ['{}'] },
   ])('the limit, $name: $bytes bytes pass, one fewer does not', ({ text, bytes, offset, before }) => {
     const body = encoder.encode(text)
-    for (const pieces of [[body], byByte(body)]) {
+    for (const pieces of [[body], byteByByte(body)]) {
       expect(frame(pieces, { maxEventBytes: bytes }).overflow).toBeUndefined()
       const over = frame(pieces, { maxEventBytes: bytes - 1 })
       expect(over.overflow).toEqual({ offset, limit: bytes - 1 })
@@ -137,7 +128,7 @@ describe('a JSON array', { timeout: 60_000 }, () => {
   test(`any JSON, however it is printed: its elements (seed ${SEED})`, () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue(), { maxLength: 6 }), fc.constantFrom(0, 1, '\t'), (values, space) => {
-        const { events, closed } = frame(byByte(encoder.encode(JSON.stringify(values, null, space))))
+        const { events, closed } = frame(byteByByte(encoder.encode(JSON.stringify(values, null, space))))
         expect(events.map(({ data }) => JSON.parse(data) as unknown)).toEqual(JSON.parse(JSON.stringify(values)))
         expect(closed).toBe(true)
       }),

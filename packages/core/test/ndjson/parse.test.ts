@@ -4,6 +4,7 @@ import { createJsonLinesParser } from '../../src/ndjson/parse.ts'
 import type { JsonLinesParser } from '../../src/ndjson/parse.ts'
 import type { ServerSentEvent } from '../../src/sse/event.ts'
 import type { FramerOptions } from '../../src/sse/framer.ts'
+import { cutAt, readAll } from '../reads.ts'
 
 const SEED = 17_320_508
 
@@ -17,9 +18,7 @@ interface Framed {
 
 function frame(pieces: readonly Uint8Array[], options?: FramerOptions): Framed {
   const parser = createJsonLinesParser(options)
-  const events = pieces.flatMap((piece) => [...parser.push(piece)])
-  events.push(...parser.end())
-  return { events, overflow: parser.overflow, lineByLine: parser.lineByLine }
+  return { events: readAll(parser, pieces), overflow: parser.overflow, lineByLine: parser.lineByLine }
 }
 
 function frameText(text: string, options?: FramerOptions): Framed {
@@ -29,12 +28,6 @@ function frameText(text: string, options?: FramerOptions): Framed {
 /** A document of this many bytes. */
 function filled(bytes: number): Uint8Array {
   return encoder.encode(`{"a":"${'x'.repeat(bytes - 8)}"}`)
-}
-
-/** Cuts at the given places. */
-function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
-  const edges = [0, ...places.toSorted((a, b) => a - b), bytes.length]
-  return edges.slice(1).map((to, at) => bytes.subarray(edges[at], to))
 }
 
 const bodies: { name: string; text: string; data: string[]; lineByLine: boolean; incomplete?: boolean[] }[] = [

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { createUtf8State, decodeEnd, decodeRead } from '../../src/sse/decode.ts'
 import type { Utf8State } from '../../src/sse/decode.ts'
 import { referenceCharacters } from './reference.ts'
-import { always, atEveryCut, bytesOf, cutAt } from './run.ts'
+import { always, atEveryCut, bytesOf } from './run.ts'
+import { cutAt } from '../reads.ts'
 
 const SEED = 31_415_926
 

@@ -2,7 +2,8 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { EventStreamParserOptions } from '../../src/sse/index.ts'
 import { referenceParse } from './reference.ts'
-import { always, atEveryCut, bytesOf, cutAt, parse } from './run.ts'
+import { always, atEveryCut, bytesOf, parse } from './run.ts'
+import { cutAt } from '../reads.ts'
 
 const SEED = 27_182_818
 

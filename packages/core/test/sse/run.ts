@@ -1,5 +1,6 @@
 import { createEventStreamParser } from '../../src/sse/index.ts'
 import type { EventStreamParserOptions, ServerSentEvent } from '../../src/sse/index.ts'
+import { byteByByte, cutAt } from '../reads.ts'
 
 /** All that a parser tells about a body. */
 export interface Parsed {
@@ -32,12 +33,6 @@ export function bytesOf(...parts: readonly (string | readonly number[])[]): Uint
   return Uint8Array.from(parts.flatMap((part) => (typeof part === 'string' ? [...encoder.encode(part)] : part)))
 }
 
-/** The body in as many reads as there are cuts, plus one. Cuts may come in any order and repeat (an empty read). */
-export function cutAt(body: Uint8Array, cuts: readonly number[]): Uint8Array[] {
-  const ends = cuts.filter((cut) => cut <= body.length).toSorted((a, b) => a - b)
-  return [...ends, body.length].map((end, i) => body.slice(i === 0 ? 0 : ends[i - 1], end))
-}
-
 const EVERY_PAIR_BYTES = 24
 
 /** Whole, cut at every byte, at every pair of bytes when short, byte by byte without and with empty reads between. */
@@ -51,7 +46,7 @@ export function* everyCut(body: Uint8Array): Generator<{ cut: string; reads: Uin
       }
     }
   }
-  const single = Array.from(body, (_, at) => body.slice(at, at + 1))
+  const single = byteByByte(body)
   yield { cut: 'byte by byte', reads: single }
   const empty = new Uint8Array(0)
   yield { cut: 'byte by byte, empty reads between', reads: [empty, ...single.flatMap((read) => [read, empty, empty])] }
