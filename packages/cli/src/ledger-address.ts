@@ -19,6 +19,11 @@ export interface OpenedLedger {
   readonly store: Store
 }
 
+/** A path, not the address of a database. */
+export function isLedgerFile(address: string): boolean {
+  return !/^[a-z][a-z0-9+.-]+:/i.test(address)
+}
+
 /**
  * Opens the ledger at a path or a `postgres://` address; a file is made where there is none.
  * @throws {StoreError}
@@ -34,8 +39,7 @@ export async function openLedgerAt(address: string): Promise<OpenedLedger> {
  * @throws {NoLedgerError}
  */
 export async function openExistingLedger(address: string, readOnly: boolean): Promise<OpenedLedger> {
-  const isFile = !/^[a-z][a-z0-9+.-]+:/i.test(address)
-  if (isFile && statSync(address, { throwIfNoEntry: false })?.isFile() !== true) {
+  if (isLedgerFile(address) && statSync(address, { throwIfNoEntry: false })?.isFile() !== true) {
     throw new NoLedgerError(`there is no ledger ${address}; --ledger names another file, or a postgres:// address`)
   }
   return await opened(await openStore(address, { readOnly }))

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
+import { unreadableReason } from '@streamfold/recording'
 import { profileOf, readProfile } from 'streamfold'
 import type { Api, ProviderProfile } from 'streamfold'
-import { reasonOf } from './read-input.ts'
 
 /** What `--profile` chose; a built-in profile also tells the wire format. */
 export type ProfileOption = { readonly profile: ProviderProfile; readonly api?: Api } | { readonly misuse: string }
@@ -15,6 +15,6 @@ export async function readProfileOption(text: string): Promise<ProfileOption> {
     }
     return { profile: readProfile(JSON.parse(await readFile(text, 'utf8'))) }
   } catch (error) {
-    return { misuse: `--profile ${text}: ${reasonOf(error)}` }
+    return { misuse: `--profile ${text}: ${unreadableReason(error)}` }
   }
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { APIS } from 'streamfold'
 import type { Api, Policy } from 'streamfold'
 import type { CommandIo } from './command-io.ts'
@@ -19,7 +19,9 @@ import { addReplayCommand } from './commands/replay.ts'
 import { addVerifyCommand } from './commands/verify.ts'
 import { EXIT } from './exit-code.ts'
 import type { ExitCode } from './exit-code.ts'
+import { positiveIntegerOption } from './integer-option.ts'
 import { readProfileOption } from './profile-option.ts'
+import { repeatedOption } from './repeated-option.ts'
 import { reportBug } from './report-bug.ts'
 
 interface InspectFlags {
@@ -70,13 +72,9 @@ export async function runProgram(args: readonly string[], io: CommandIo): Promis
       new Option('--policy <name>', 'strict: a hole in the evidence fails the stream').choices(['compat', 'strict']),
     )
     .option('--profile <name>', 'what the server does differently: a built-in name, or a JSON file')
-    .option('--max-tokens <n>', 'output token limit of the request', positiveInteger)
-    .option('--n <n>', 'choices that the request asked for', positiveInteger)
-    .option(
-      '--tool <name>',
-      'a tool that the request declared; repeat it for each',
-      (name, all: readonly string[] | undefined) => [...(all ?? []), name],
-    )
+    .option('--max-tokens <n>', 'output token limit of the request', positiveIntegerOption)
+    .option('--n <n>', 'choices that the request asked for', positiveIntegerOption)
+    .option('--tool <name>', 'a tool that the request declared; repeat it for each', repeatedOption)
     .addHelpText('after', HELP)
     .action(async (files: readonly string[], flags: InspectFlags) => {
       const { profile } = flags
@@ -152,12 +150,6 @@ function inspectOptions({
     ...(api !== undefined && { api }),
     ...(policy !== undefined && { policy }),
   }
-}
-
-function positiveInteger(text: string): number {
-  const value = Number(text)
-  if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value > 0) return value
-  throw new InvalidArgumentError('It must be an integer from 1.')
 }
 
 function version(): string {

@@ -12,6 +12,7 @@ import type { Recording } from 'streamfold/recording'
 import type { CommandIo } from './command-io.ts'
 import { EXIT } from './exit-code.ts'
 import type { ExitCode } from './exit-code.ts'
+import { messageOf } from './message-of.ts'
 import { InputError, readInput } from './read-input.ts'
 
 /** A file that a command was given and can't use, with its name. */
@@ -76,12 +77,7 @@ export async function writeResult(
     await writePrivateFile(output, content, { overwrite: force === true })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
-    const reason =
-      code === 'EEXIST'
-        ? 'the file exists; --force writes over it'
-        : error instanceof Error
-          ? error.message
-          : String(error)
+    const reason = code === 'EEXIST' ? 'the file exists; --force writes over it' : messageOf(error)
     throw new UnusableFile(output, reason, EXIT.usage)
   }
 }

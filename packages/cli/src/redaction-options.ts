@@ -1,5 +1,7 @@
 import type { RedactionOptions } from '@streamfold/recording'
 import type { Command } from 'commander'
+import { messageOf } from './message-of.ts'
+import { repeatedOption } from './repeated-option.ts'
 
 /** What can be asked for on the command line. */
 export interface RedactionFlags {
@@ -9,15 +11,13 @@ export interface RedactionFlags {
   readonly secretEnv?: readonly string[]
 }
 
-const each = (value: string, all: readonly string[] | undefined): readonly string[] => [...(all ?? []), value]
-
 /** The options of every command that writes recordings. */
 export function addRedactionOptions(command: Command): Command {
   return command
     .option('--email', 'mask e-mail addresses too')
-    .option('--field <name>', 'mask the text of JSON members of this name; repeat it for each', each)
-    .option('--pattern <regex>', 'mask what matches; repeat it for each', each)
-    .option('--secret-env <name>', 'mask the value of this environment variable; repeat it for each', each)
+    .option('--field <name>', 'mask the text of JSON members of this name; repeat it for each', repeatedOption)
+    .option('--pattern <regex>', 'mask what matches; repeat it for each', repeatedOption)
+    .option('--secret-env <name>', 'mask the value of this environment variable; repeat it for each', repeatedOption)
 }
 
 /** Options for the library, or what is wrong with those that were given. */
@@ -34,7 +34,7 @@ export function redactionOf(
     try {
       patterns.push(new RegExp(source))
     } catch (error) {
-      return { misuse: `--pattern: ${error instanceof Error ? error.message : String(error)}` }
+      return { misuse: `--pattern: ${messageOf(error)}` }
     }
   }
   return {

@@ -1,34 +1,26 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import { openStore } from '@streamfold/tools'
 import type { StreamReport } from 'streamfold'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { runProgram } from '../src/program.ts'
-import { memoryIo, reads } from './memory-io.ts'
+import { memoryIo, reads, run } from './memory-io.ts'
+import type { Ran } from './memory-io.ts'
 import { temporarySamples } from './temporary-samples.ts'
 
 const folder = temporarySamples({})
 let ledgers = 0
 const newLedger = (): string => join(folder, `ledger-${++ledgers}.db`)
 
-interface Ran {
-  readonly exit: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-async function run(args: readonly string[], lines: string, env: Readonly<Record<string, string>> = {}): Promise<Ran> {
-  const memory = memoryIo({ stdin: reads(lines), env })
-  const exit = await runProgram(args, memory.io)
-  return { exit, stdout: memory.stdout(), stderr: memory.stderr() }
-}
+const typed = (args: readonly string[], lines: string, env: Readonly<Record<string, string>> = {}): Promise<Ran> =>
+  run(args, { stdin: reads(lines), env })
 
 const chat = (lines: string, ...args: readonly string[]): Promise<Ran> =>
-  run(['chat', '--ledger', newLedger(), ...args], lines)
+  typed(['chat', '--ledger', newLedger(), ...args], lines)
 
 const STATES = /: collecting$|^(?:complete|validated|authorized|waits|executing|succeeded|failed|unknown|held)\b/
 
@@ -104,7 +96,10 @@ describe('with the bundled script', () => {
   test('--approve never lets nothing run', async () => {
     const { stdout } = await chat('add 1 and 2\ny\n', '--approve', 'never')
     expect(stdout).not.toContain('run it?')
-    expect(fateOf(stdout, 1).at(-1)).toMatch(/^failed \(approval_denied\)/)
+    // Nobody is asked, so no call is said to wait for anybody.
+    expect(fateOf(stdout, 1).slice(2)).toEqual([
+      'failed (not_authorized): add_numbers was not run. This chat runs no calls (--approve never); with --approve ask a person decides.',
+    ])
   })
 
   test.each([
@@ -124,16 +119,16 @@ describe('with the bundled script', () => {
 
   test('a chat can be gone on with: the last answer is shown, and a new prompt is a new run', async () => {
     const ledger = newLedger()
-    const first = await run(['chat', '--ledger', ledger, '--approve', 'always'], 'add 1 and 2\n')
+    const first = await typed(['chat', '--ledger', ledger, '--approve', 'always'], 'add 1 and 2\n')
     const id = /--resume (chat-[0-9a-f]{10}) /.exec(first.stderr)?.[1] ?? ''
     expect(first.stderr).toContain(`streamfold chat --resume ${id} --approve always --ledger ${ledger}\n`)
     const again = ['chat', '--ledger', ledger, '--approve', 'always', '--resume', id]
-    const second = await run(again, 'add 3 and 4\n')
+    const second = await typed(again, 'add 3 and 4\n')
     expect(second.stdout).toMatch(/^asked +add 1 and 2\nanswer +The sum is 3\.\n\nyou add 3 and 4\n/)
     expect(second.stdout).toContain('The sum is 7.')
-    const third = await run(again, '')
+    const third = await typed(again, '')
     expect(third.stdout).toMatch(/^asked +add 3 and 4\nanswer +The sum is 7\.\n/)
-    const list = await run(['ledger', 'list', '--ledger', ledger, '--json'], '')
+    const list = await typed(['ledger', 'list', '--ledger', ledger, '--json'], '')
     expect((JSON.parse(list.stdout) as { executions: { runId: string }[] }).executions).toMatchObject([
       { runId: `${id}.2`, state: 'succeeded', fence: 1 },
       { runId: `${id}.1`, state: 'succeeded', fence: 1 },
@@ -170,7 +165,7 @@ describe('with the bundled script', () => {
     })
     expect(await runProgram(['chat', '--ledger', ledger], memory.io)).toBe(130)
     const id = /interrupted; go on with: streamfold chat --resume (\S+)/.exec(memory.stderr())?.[1] ?? ''
-    const { exit, stdout } = await run(['chat', '--ledger', ledger, '--resume', id], 'y\n')
+    const { exit, stdout } = await typed(['chat', '--ledger', ledger, '--resume', id], 'y\n')
     expect(stdout).toContain('run it? add_numbers({"numbers":[1,2]}) [y/N] y\n')
     expect(stdout).toContain('The sum is 3.')
     expect(exit).toBe(0)
@@ -197,7 +192,7 @@ describe('what can not work is refused before anything is done', () => {
   })
 
   test('a key that no header can carry is not shown', async () => {
-    const { exit, stderr } = await run(['chat', '--ledger', newLedger(), '--model', 'm'], '', {
+    const { exit, stderr } = await typed(['chat', '--ledger', newLedger(), '--model', 'm'], '', {
       OPENAI_API_KEY: 'sk-secret\nrest',
     })
     expect(exit).toBe(2)
@@ -212,9 +207,22 @@ describe('what can not work is refused before anything is done', () => {
   })
 
   test('a chat that is not in the ledger, and a ledger that can not be made', async () => {
-    const unknown = await chat('', '--resume', 'chat-0000000000')
-    expect([unknown.exit, unknown.stderr]).toEqual([3, expect.stringMatching(/there is no chat chat-0000000000 in /)])
-    const nowhere = await run(['chat', '--ledger', join(folder, 'no', 'such', 'ledger.db')], '')
+    const ledger = newLedger()
+    const none = await typed(['chat', '--ledger', ledger, '--resume', 'chat-0000000000'], '')
+    expect([none.exit, none.stdout, none.stderr]).toEqual([
+      3,
+      '',
+      `streamfold: there is no ledger ${ledger}; --ledger names another file, or a postgres:// address\n`,
+    ])
+    expect(existsSync(ledger)).toBe(false)
+    await typed(['chat', '--ledger', ledger], '')
+    const unknown = await typed(['chat', '--ledger', ledger, '--resume', 'chat-0000000000'], '')
+    expect([unknown.exit, unknown.stdout, unknown.stderr]).toEqual([
+      3,
+      '',
+      `streamfold: there is no chat chat-0000000000 in this ledger; streamfold ledger list --ledger ${ledger} shows the runs that are (CHAT.1, CHAT.2, …)\n`,
+    ])
+    const nowhere = await typed(['chat', '--ledger', join(folder, 'no', 'such', 'ledger.db')], '')
     expect([nowhere.exit, nowhere.stderr]).toEqual([3, expect.stringMatching(/the ledger can't be opened/)])
   })
 
@@ -222,7 +230,7 @@ describe('what can not work is refused before anything is done', () => {
     const ledger = newLedger()
     const store = await openStore(ledger)
     onTestFinished(() => store.close())
-    const { exit, stderr } = await run(['chat', '--ledger', ledger], '')
+    const { exit, stderr } = await typed(['chat', '--ledger', ledger], '')
     expect(exit).toBe(3)
     expect(stderr).toMatch(/in use by another process/)
   })
@@ -254,7 +262,7 @@ describe('with an endpoint', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answer(`answer ${bodies.length}`))
     })
     const args = ['chat', '--ledger', newLedger(), ...flags, '--api-key-env', 'K']
-    const { exit, stdout, stderr } = await run(args, 'one\ntwo\n', { K: 'sk-1' })
+    const { exit, stdout, stderr } = await typed(args, 'one\ntwo\n', { K: 'sk-1' })
     expect(exit).toBe(0)
     expect(keys).toEqual(['Bearer sk-1', 'Bearer sk-1'])
     expect(bodies.map(({ tools }) => tools.map((tool) => tool.function.name))[0]).toEqual([
@@ -286,9 +294,9 @@ describe('with an endpoint', () => {
   })
 
   test.each([
-    { status: 401, exit: 4, says: /not answered: failed: http_error/ },
-    { status: 403, exit: 4, says: /not answered: failed: http_error/ },
-    { status: 400, exit: 1, says: /not answered: failed: http_error/ },
+    { status: 401, exit: 4, says: /not answered: failed \(http_error\): .*; check the key in OPENAI_API_KEY\n/ },
+    { status: 403, exit: 4, says: /not answered: failed \(http_error\): .*; check the key in OPENAI_API_KEY\n/ },
+    { status: 400, exit: 1, says: /not answered: failed \(http_error\): (?!.*the key in)/ },
   ])('status $status: exit $exit, and the next prompt is taken', async ({ status, exit, says }) => {
     let asked = 0
     const bodies: string[] = []
@@ -307,9 +315,14 @@ describe('with an endpoint', () => {
 
   test('nobody is there', async () => {
     const flags = ['--base-url', 'http://127.0.0.1:1/v1', '--model', 'm']
-    const { exit, stderr } = await chat('one\n', ...flags)
+    const { exit, stdout, stderr } = await chat('one\n', ...flags)
     expect(exit).toBe(4)
-    expect(stderr).toMatch(/not answered: failed: connect_failed/)
+    expect(stderr).toMatch(
+      /^streamfold: not answered: failed, http:\/\/127\.0\.0\.1:1\/v1 can't be reached \(connect_failed\): .*check the address/m,
+    )
+    // Nothing was shown that could be taken back.
+    expect(stdout).not.toContain('taken')
+    expect(stdout).toContain('failed   no answer: connect_failed\n')
   })
 
   test('an answer that is cut at the token limit is no answer', async () => {

@@ -129,7 +129,7 @@ describe('verify --checklist', () => {
     const { exit, stdout, stderr } = await run('verify', '--checklist', file)
     expect({ exit, stderr }).toEqual({ exit: 1, stderr: '' })
     expect(stdout).toContain('! 1. Are raw headers and the redacted sequence of events recorded? in part\n')
-    expect(stdout).toContain(`     ${file}: 1 response headers, 1 reads, end complete\n`)
+    expect(stdout).toContain(`     ${file}: 1 response header, 1 read, end complete\n`)
     expect(stdout).toContain('     missing: a recording that says it is redacted: ')
     expect(stdout).toContain('FAIL 9. Are idempotency, bounds of retries and an audit trail in place? not shown\n')
     expect(stdout).toMatch(/\n0 of 10 shown\n$/)

@@ -1,7 +1,6 @@
 import { Writable } from 'node:stream'
 import { dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { runProgram } from '../src/program.ts'
 import {
   COMPLETED,
   CUT,
@@ -13,19 +12,9 @@ import {
   temporaryFolder,
   TRUNCATED,
 } from './bodies.ts'
-import { memoryIo, reads } from './memory-io.ts'
-import type { MemoryIoOptions } from './memory-io.ts'
+import { reads, run } from './memory-io.ts'
 
 const write = temporaryFolder()
-
-async function run(
-  args: readonly string[],
-  options: MemoryIoOptions = {},
-): Promise<{ exit: number; stdout: string; stderr: string }> {
-  const memory = memoryIo(options)
-  const exit = await runProgram(args, memory.io)
-  return { exit, stdout: memory.stdout(), stderr: memory.stderr() }
-}
 
 describe('0 and 1: the verdict', () => {
   test.each([

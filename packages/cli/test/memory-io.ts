@@ -2,6 +2,7 @@ import { Writable } from 'node:stream'
 import type { CommandIo } from '../src/command-io.ts'
 import { Output } from '../src/output.ts'
 import type { OutputStream } from '../src/output.ts'
+import { runProgram } from '../src/program.ts'
 
 export interface MemoryIoOptions {
   readonly stdin?: AsyncIterable<Uint8Array | string>
@@ -36,6 +37,19 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
     stdout: () => stdout.text,
     stderr: () => stderr.text,
   }
+}
+
+export interface Ran {
+  readonly exit: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A whole command line, in memory. */
+export async function run(args: readonly string[], options: MemoryIoOptions = {}): Promise<Ran> {
+  const memory = memoryIo(options)
+  const exit = await runProgram(args, memory.io)
+  return { exit, stdout: memory.stdout(), stderr: memory.stderr() }
 }
 
 export async function* reads(...chunks: readonly (Uint8Array | string)[]): AsyncGenerator<Uint8Array | string> {

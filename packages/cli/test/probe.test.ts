@@ -5,10 +5,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CapabilityRecord, PathDocument } from '@streamfold/recording'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { runProgram } from '../src/program.ts'
 import { COMPLETED, WITH_CALL } from './bodies.ts'
-import { memoryIo } from './memory-io.ts'
-import type { MemoryIoOptions } from './memory-io.ts'
+import { run } from './memory-io.ts'
 import { temporarySamples } from './temporary-samples.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
@@ -46,15 +44,6 @@ beforeAll(async () => {
 
 afterAll(() => void server.close())
 
-async function run(
-  args: readonly string[],
-  options: MemoryIoOptions = {},
-): Promise<{ exit: number; stdout: string; stderr: string }> {
-  const memory = memoryIo(options)
-  const exit = await runProgram(args, memory.io)
-  return { exit, stdout: memory.stdout(), stderr: memory.stderr() }
-}
-
 const probe = (...args: readonly string[]): ReturnType<typeof run> =>
   run(['probe', url, '--model', 'm', '--repeat', '1', ...args])
 
@@ -65,8 +54,15 @@ describe('streamfold probe', () => {
     expect(exit).toBe(0)
     expect(stdout).toMatch(/^ {2}tools +yes +1 call, released {2}\(tool-stream-1\.stream\.jsonl\)$/m)
     expect(stdout).toMatch(/^ {2}parallel_calls +no +one call where two were asked for/m)
-    expect(stdout).toMatch(/^ {2}6 of 20 requests, 1 rounds$/m)
+    expect(stdout).toMatch(/^ {2}6 of 20 requests, 1 round$/m)
     expect((JSON.parse(readFileSync(out, 'utf8')) as CapabilityRecord).schema).toBe('streamfold/capabilities@1')
+  })
+
+  test('a record that can not be written does not take the measurement along', async () => {
+    const { exit, stdout, stderr } = await probe('--out', join(folder, 'nowhere', 'c.json'))
+    expect(exit).toBe(2)
+    expect(stdout).toMatch(/^ {2}6 of 20 requests, 1 round$/m)
+    expect(stderr).toMatch(/c\.json was not written: ENOENT/)
   })
 
   test('--against: 0 without drift, 1 with it', async () => {
@@ -160,7 +156,7 @@ describe('streamfold probe-path', () => {
   test('without a URL it asks its own source, which passes', async () => {
     const { exit, stdout, stderr } = await run(['probe-path', ...QUICK])
     expect(exit).toBe(0)
-    expect(stdout).toMatch(/^as sent {2}http:\/\/127\.0\.0\.1:\d+\/\nok pass through: 7 events as they were sent\n/)
+    expect(stdout).toMatch(/^as sent {2}http:\/\/127\.0\.0\.1:\d+\/\nok pass through: 7 events as sent\n/)
     expect(stderr).toMatch(/^source at http:/)
   })
 

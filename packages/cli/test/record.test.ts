@@ -10,8 +10,7 @@ import type { Recording } from 'streamfold/recording'
 import { runProgram } from '../src/program.ts'
 import { COMPLETED, delta, sse, WITH_CALL } from './bodies.ts'
 import { COMMAND, finished, start } from './built-command.ts'
-import { memoryIo } from './memory-io.ts'
-import type { MemoryIoOptions } from './memory-io.ts'
+import { memoryIo, run } from './memory-io.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'streamfold-record-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
@@ -39,15 +38,6 @@ const folderOf = (): string => mkdtempSync(join(root, 'case-'))
 
 function recordingsIn(folder: string): readonly Recording[] {
   return readdirSync(folder).flatMap((name) => parseRecordings(readFileSync(join(folder, name))))
-}
-
-async function run(
-  args: readonly string[],
-  options: MemoryIoOptions = {},
-): Promise<{ exit: number; stdout: string; stderr: string }> {
-  const memory = memoryIo(options)
-  const exit = await runProgram(args, memory.io)
-  return { exit, stdout: memory.stdout(), stderr: memory.stderr() }
 }
 
 /** Waits for what a process says, whatever else it does. */
@@ -83,7 +73,7 @@ describe('a proxy', () => {
       /^streamfold: recording what goes to http:.*, without request bodies, into .* keep it out of version control/,
     )
     expect(told).toMatch(
-      /^streamfold: POST http:.*\/v1\/chat\/completions 200, \d+ bytes in \d+ reads, complete: .*\.stream\.jsonl$/,
+      /^streamfold: POST http:.*\/v1\/chat\/completions 200, \d+ bytes in \d+ reads?, complete: .*\.stream\.jsonl$/,
     )
   })
 
@@ -172,10 +162,29 @@ describe('around a command', () => {
     )
     expect(exit).toBe(1)
     expect(stderr).toContain('the command ended with exit code 7')
-    expect(await run(['record', '--out', folderOf(), '--', '/no/such/command'])).toMatchObject({
+  })
+
+  test.each([
+    { name: 'is not there', command: '/no/such/command', says: 'no such command; check the spelling, and the PATH' },
+    { name: 'is no program', command: root, says: "it can't be executed; name a program, or make the file executable" },
+  ])('that $name: one line, and no recording', async ({ command, says }) => {
+    const folder = folderOf()
+    expect(await run(['record', '--out', folder, '--', command])).toEqual({
       exit: 2,
-      stderr: expect.stringMatching(/^streamfold: GET no response, .*\n.*no such command\n$/) as string,
+      stdout: '',
+      stderr: `streamfold: ${command}: ${says}\n`,
     })
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  test('that ends with the number which a shell has for a missing command is recorded all the same', async () => {
+    const folder = folderOf()
+    const args = ['record', '--out', folder, '--', process.execPath, '-e', 'process.exitCode = 127']
+    expect(await run(args, { env: {} })).toMatchObject({
+      exit: 1,
+      stderr: expect.stringContaining('the command ended with exit code 127') as string,
+    })
+    expect(recordingsIn(folder)[0]!.end).toMatchObject({ kind: 'error', code: 'exit_127' })
   })
 })
 

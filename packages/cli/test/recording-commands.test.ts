@@ -3,25 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
-import { runProgram } from '../src/program.ts'
 import { COMPLETED, CUT, delta, HEAD, recording, sse, temporaryFolder, WITH_CALL } from './bodies.ts'
-import { memoryIo, reads } from './memory-io.ts'
-import type { MemoryIoOptions } from './memory-io.ts'
+import { reads, run } from './memory-io.ts'
 
 const write = temporaryFolder()
 const folder = mkdtempSync(join(tmpdir(), 'streamfold-commands-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const KEY = ['sk', 'proj', 'T0pSecret4bcdefgh1jklmnop'].join('-')
 const STARS = '*'.repeat(KEY.length)
-
-async function run(
-  args: readonly string[],
-  options: MemoryIoOptions = {},
-): Promise<{ exit: number; stdout: string; stderr: string }> {
-  const memory = memoryIo(options)
-  const exit = await runProgram(args, memory.io)
-  return { exit, stdout: memory.stdout(), stderr: memory.stderr() }
-}
 
 describe('import', () => {
   test('a bare body, from standard input to standard output, redacted', async () => {

@@ -69,7 +69,7 @@ describe('streamfold replay', () => {
     { name: 'an unknown plan', args: [folder, '--plan', 'bite'], exit: 2, says: /"bite" is no plan/ },
     { name: 'an unknown timing', args: [folder, '--timing', 'fast'], exit: 2, says: /"fast" is no timing/ },
     { name: 'an unknown fault', args: [folder, '--fault', 'flood'], exit: 2, says: /"flood" is no fault; known are/ },
-    { name: 'a port that is none', args: [folder, '--port', 'x'], exit: 2, says: /must be an integer from 0/ },
+    { name: 'a port that is none', args: [folder, '--port', 'x'], exit: 2, says: /must be a port, from 0 to 65535/ },
     { name: 'a port too high', args: [folder, '--port', '65536'], exit: 2, says: /must be a port, from 0 to 65535/ },
     {
       name: 'a host that is none of this machine',

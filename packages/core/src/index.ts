@@ -23,7 +23,7 @@ export {
   readProfile,
   responses,
 } from './adapters/index.ts'
-export type { Api, BuiltInProfile, DetectedApi, ProviderProfile, StreamAdapter } from './adapters/index.ts'
+export type { BuiltInProfile, DetectedApi, ProviderProfile, StreamAdapter } from './adapters/index.ts'
 export * from './chunk/index.ts'
 export {
   eventStreamTransform,
@@ -31,6 +31,7 @@ export {
   mapEventStream,
   parseEventStream,
   streamModel,
+  streamModelWith,
   streamResponse,
 } from './client/index.ts'
 export type {
@@ -44,6 +45,7 @@ export type {
   ResponseStreamOptions,
   RetryOptions,
   StreamModelOptions,
+  StreamModelWithOptions,
 } from './client/index.ts'
 export { createStreamEngine, DEFAULT_TIMEOUTS, logLineOf, REASONING_TIMEOUTS, REPORT_SCHEMA } from './engine/index.ts'
 export type {

@@ -9,6 +9,8 @@ import type {
   Executor,
   Ledger,
   Message,
+  Policy,
+  PolicyHook,
   Tool,
 } from '@streamfold/tools'
 import type { StreamReport } from 'streamfold'
@@ -23,6 +25,8 @@ export type ApprovalMode = 'ask' | 'always' | 'never'
 export interface ChatSessionOptions {
   /** Names the chat in the ledger; each prompt of it is a run of its own. */
   readonly chatId: string
+  /** Prompts that the ledger has of this chat already. */
+  readonly begun: number
   readonly ledger: Ledger
   readonly model: ConversationModel
   readonly tools: readonly Tool[]
@@ -42,6 +46,16 @@ export interface ResumedChat {
   readonly live: boolean
 }
 
+/** For `--approve never`; without it a call would be said to wait for a person whom nobody asks. */
+const NOTHING_RUNS: PolicyHook = {
+  name: 'chat --approve never',
+  decide: () => ({
+    decision: 'deny',
+    reason: 'chat --approve never',
+    tellModel: 'This chat runs no calls (--approve never); with --approve ask a person decides.',
+  }),
+}
+
 // Only what another process holds is waited for; a lease that nobody renews ends before that.
 const WAIT_MS = 60_000
 
@@ -51,17 +65,22 @@ export class ChatSession {
   readonly #executor: Executor
   readonly #conversing: ConversationExecutor
   #history: readonly Message[] = []
-  #runs = 0
+  #runs: number
   /** Something was shown since it was last set to false. */
   #live = false
   #asking: Promise<unknown> = Promise.resolve()
 
   constructor(options: ChatSessionOptions) {
     this.#options = options
+    this.#runs = options.begun
     const { tools, view, approve } = options
     const onStep = view.step.bind(view)
     const decision = approve === 'always' ? 'allow' : 'ask'
-    const policy = { revision: `chat --approve ${approve}`, rules: [{ tools: '*', decision } as const] }
+    const policy: Policy = {
+      revision: `chat --approve ${approve}`,
+      rules: [{ tools: '*', decision }],
+      hooks: approve === 'never' ? [NOTHING_RUNS] : [],
+    }
     const ledger = observedLedger(options.ledger, onStep)
     const executor = createGatedExecutor({
       gate: observedGate(createGate({ tools, policy }), onStep),
@@ -93,17 +112,12 @@ export class ChatSession {
     return result
   }
 
-  /** Goes on where the ledger says the chat was; `undefined` when it knows no such chat. */
-  async resume(): Promise<ResumedChat | undefined> {
-    const { ledger, chatId } = this.#options
-    let last = 0
-    while ((await ledger.readRun(LOCAL_TENANT, runIdOf(chatId, last + 1))) !== undefined) last += 1
-    if (last === 0) return undefined
-    this.#runs = last
+  /** Goes on with the last prompt that the ledger has. */
+  async resume(): Promise<ResumedChat> {
     // What a process that is gone has left under way.
     await this.#executor.recover()
     this.#live = false
-    const result = await resumeConversation(this.#conversation(last))
+    const result = await resumeConversation(this.#conversation(this.#runs))
     this.#history = result.messages
     return { result, live: this.#live }
   }
@@ -142,6 +156,13 @@ export class ChatSession {
     this.#asking = decided.catch(() => {})
     return decided
   }
+}
+
+/** How many prompts of a chat the ledger has; none when it knows no such chat. */
+export async function promptsBegun(ledger: Ledger, chatId: string): Promise<number> {
+  let last = 0
+  while ((await ledger.readRun(LOCAL_TENANT, runIdOf(chatId, last + 1))) !== undefined) last += 1
+  return last
 }
 
 function runIdOf(chatId: string, run: number): string {

@@ -36,7 +36,11 @@ export class ChatView {
       case 'model_event':
         return this.#next(() => this.#turn.event(event.event))
       case 'turn_abandoned':
-        return this.#note('taken', `back what this answer showed: ${event.code}: ${clip(event.message, 300)}`)
+        return this.#next(() =>
+          this.#turn.hasShown
+            ? this.#turn.note('taken', `back what this answer showed: ${event.code}: ${clip(event.message, 300)}`)
+            : this.#turn.note('failed', `no answer: ${event.code}`),
+        )
       case 'tool_results':
         return event.report === undefined ? undefined : this.#note('proof', proofOf(event.report))
       case 'tools_started':

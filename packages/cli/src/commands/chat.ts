@@ -8,7 +8,7 @@ import type { StreamReport } from 'streamfold'
 import { clip } from 'streamfold/json'
 import { CHAT_APIS, chatEndpoint } from '../chat/chat-endpoint.ts'
 import type { ChatEndpoint, EndpointFlags } from '../chat/chat-endpoint.ts'
-import { ChatSession } from '../chat/chat-session.ts'
+import { ChatSession, promptsBegun } from '../chat/chat-session.ts'
 import type { ApprovalMode } from '../chat/chat-session.ts'
 import { ChatView } from '../chat/chat-view.ts'
 import { harmlessTools } from '../chat/harmless-tools.ts'
@@ -18,10 +18,13 @@ import { startSampleServer } from '../demo/sample-server.ts'
 import { EXIT, worse } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
 import { wholeNumberOption } from '../integer-option.ts'
-import { DEFAULT_LEDGER, openLedgerAt } from '../ledger-address.ts'
+import { DEFAULT_LEDGER, NoLedgerError, openExistingLedger, openLedgerAt } from '../ledger-address.ts'
 import type { OpenedLedger } from '../ledger-address.ts'
 import { LineReader, LongLineError } from '../line-reader.ts'
+import { keyVariables } from '../key-variables.ts'
+import { messageOf } from '../message-of.ts'
 import { themeOf } from '../report-text/theme.ts'
+import { shellWord } from '../shell-word.ts'
 
 export interface ChatCommandOptions extends EndpointFlags {
   readonly approve?: ApprovalMode
@@ -50,8 +53,9 @@ export async function chatCommand(options: ChatCommandOptions, io: CommandIo): P
   const address = options.ledger ?? DEFAULT_LEDGER
   let opened: OpenedLedger
   try {
-    opened = await openLedgerAt(address)
+    opened = resume === undefined ? await openLedgerAt(address) : await openExistingLedger(address, false)
   } catch (error) {
+    if (error instanceof NoLedgerError) return await refuse(error.message, EXIT.unreadableInput, io)
     if (!(error instanceof StoreError) && !isSystemError(error)) throw error
     return await refuse(`the ledger can't be opened: ${clip(error.message, 300)}`, EXIT.unreadableInput, io)
   }
@@ -78,6 +82,12 @@ async function chat(
   io: CommandIo,
 ): Promise<ExitCode> {
   const { approve = 'ask', resume, toolTime = 0, report } = options
+  const begun = resume === undefined ? 0 : await promptsBegun(ledger, resume)
+  if (resume !== undefined && begun === 0) {
+    const where = options.ledger === undefined ? '' : ` --ledger ${clip(shellWord(safeAddress(options.ledger)), 200)}`
+    const advice = `streamfold ledger list${where} shows the runs that are (CHAT.1, CHAT.2, …)`
+    return await refuse(`there is no chat ${resume} in this ledger; ${advice}`, EXIT.unreadableInput, io)
+  }
   const chatId = resume ?? `chat-${randomBytes(5).toString('hex')}`
   const goOn = `streamfold chat --resume ${chatId}${flagsOf(options)}`
   const view = new ChatView(io.stdout, themeOf(io.stdout, io.env))
@@ -91,6 +101,7 @@ async function chat(
   const warn = (text: string): void => void io.stderr.write(`streamfold: ${clip(text, 300)}\n`)
   const session = new ChatSession({
     chatId,
+    begun,
     ledger,
     model: apiModel(endpoint),
     tools: harmlessTools(toolTime),
@@ -109,14 +120,10 @@ async function chat(
     const told = async (result: ConversationResult): Promise<void> => {
       view.end()
       await view.settled()
-      exit = worse(exit, await tell(result, io))
+      exit = worse(exit, await tell(result, options, endpoint, io))
     }
     if (resume !== undefined) {
       const resumed = await session.resume()
-      if (resumed === undefined) {
-        const where = clip(options.ledger ?? DEFAULT_LEDGER, 200)
-        return await refuse(`there is no chat ${resume} in ${safeAddress(where)}`, EXIT.unreadableInput, io)
-      }
       if (!resumed.live) recall(resumed.result, view)
       await told(resumed.result)
     }
@@ -142,7 +149,12 @@ function recall(result: ConversationResult, view: ChatView): void {
 }
 
 /** Says why there is no answer, and what that means for the exit code. */
-async function tell(result: ConversationResult, { stderr, signal }: CommandIo): Promise<ExitCode> {
+async function tell(
+  result: ConversationResult,
+  { apiKeyEnv }: ChatCommandOptions,
+  { api, baseURL }: ChatEndpoint,
+  { stderr, signal }: CommandIo,
+): Promise<ExitCode> {
   if (result.state === 'finished' || signal.aborted) return EXIT.wanted
   if (result.state === 'pending') {
     const calls = result.waiting.map(({ name, code }) => `${clip(name, 40)} (${code ?? 'pending'})`)
@@ -150,10 +162,13 @@ async function tell(result: ConversationResult, { stderr, signal }: CommandIo): 
     return EXIT.unwanted
   }
   const { reason, error } = result
-  const why = error === undefined ? '' : `: ${error.code}: ${clip(error.message, 300)}`
-  await stderr.write(`streamfold: not answered: ${reason}${why}\n`)
-  const unreachable = error?.phase === 'connect' || error?.status === 401 || error?.status === 403
-  return unreachable ? EXIT.endpoint : EXIT.unwanted
+  const unreachable = error?.phase === 'connect'
+  const refused = error?.status === 401 || error?.status === 403
+  const where = unreachable ? `, ${clip(baseURL ?? api, 200)} can't be reached` : ''
+  const why = error === undefined ? '' : ` (${error.code}): ${clip(error.message, 300)}`
+  const advice = refused ? `; check the key in ${keyVariables(api, apiKeyEnv).join(' or ')}` : ''
+  await stderr.write(`streamfold: not answered: ${reason}${where}${why}${advice}\n`)
+  return unreachable || refused ? EXIT.endpoint : EXIT.unwanted
 }
 
 function banner({ model, ledger }: ChatCommandOptions, { api, baseURL }: ChatEndpoint): string {
@@ -172,11 +187,7 @@ function flagsOf({ baseUrl, api, model, apiKeyEnv, ledger, approve }: ChatComman
     '--approve': approve === 'ask' ? undefined : approve,
   }
   const given = Object.entries({ ...flags, '--ledger': ledger === undefined ? undefined : safeAddress(ledger) })
-  return given.map(([flag, value]) => (value === undefined ? '' : ` ${flag} ${clip(quoted(value), 300)}`)).join('')
-}
-
-function quoted(text: string): string {
-  return /^[\w./:@=+,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+  return given.map(([flag, value]) => (value === undefined ? '' : ` ${flag} ${clip(shellWord(value), 300)}`)).join('')
 }
 
 /** Without the password of a database. */
@@ -200,10 +211,6 @@ async function refuse(reason: string, exit: ExitCode, { stderr }: CommandIo): Pr
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'code' in error && 'syscall' in error
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** Puts the command into a program. */

@@ -9,6 +9,7 @@ import type { CommandIo } from '../command-io.ts'
 import { EXIT } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
 import { fileName, readOneRecording, unusable, withFiles } from '../recording-input.ts'
+import { counted } from '../report-text/quantities.ts'
 import { themeOf } from '../report-text/theme.ts'
 import type { Theme } from '../report-text/theme.ts'
 
@@ -95,7 +96,7 @@ function hopText({ entry, upstream, diff }: Hop, { marks }: Theme): readonly str
   if (timing !== null) {
     const { verdict: arrival, delayMs, reads } = timing
     lines.push(
-      `  times: ${arrival}; events come ${ms(delayMs.median)} ms later (${ms(delayMs.min)} to ${ms(delayMs.max)}), in ${reads.entry} reads instead of ${reads.upstream}`,
+      `  times: ${arrival}; events come ${ms(delayMs.median)} ms later (${ms(delayMs.min)} to ${ms(delayMs.max)}), in ${counted(reads.entry, 'read')} instead of ${reads.upstream}`,
     )
   }
   return lines

@@ -10,7 +10,7 @@ import type { CommandIo } from '../command-io.ts'
 import { EXIT } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
 import { isHttpUrl } from '../http-url.ts'
-import { DEFAULT_LEDGER } from '../ledger-address.ts'
+import { DEFAULT_LEDGER, isLedgerFile } from '../ledger-address.ts'
 import { themeOf } from '../report-text/theme.ts'
 
 export interface DoctorCommandOptions {
@@ -154,7 +154,7 @@ function checkTerminal({ stdout, env }: CommandIo): Checked {
 
 async function checkLedger(address: string): Promise<Checked> {
   const name = 'ledger'
-  const isFile = !/^[a-z][a-z0-9+.-]+:/i.test(address)
+  const isFile = isLedgerFile(address)
   if (isFile && (await stat(address).catch(() => undefined)) === undefined) {
     const folder = dirname(resolve(address))
     if (await isWritable(folder)) return { name, state: 'ok', detail: `${address} is not there yet, and can be made` }

@@ -7,6 +7,7 @@ import { EXIT } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
 import { wholeNumberOption } from '../integer-option.ts'
 import { fileName, importFile, unusable, withFiles, writeResult } from '../recording-input.ts'
+import { counted } from '../report-text/quantities.ts'
 import { addRedactionOptions, redactionOf } from '../redaction-options.ts'
 import type { RedactionFlags } from '../redaction-options.ts'
 
@@ -45,9 +46,8 @@ export async function importCommand(file: string, options: ImportCommandOptions,
       throw unusable(file, error)
     }
     await writeResult(text, options, io)
-    const count = imported.recordings.length
     await io.stderr.write(
-      `streamfold: ${fileName(file)}: ${count} exchange${count === 1 ? '' : 's'} from ${imported.format}${redact ? '' : ', not redacted'}\n`,
+      `streamfold: ${fileName(file)}: ${counted(imported.recordings.length, 'exchange')} from ${imported.format}${redact ? '' : ', not redacted'}\n`,
     )
     return EXIT.wanted
   })

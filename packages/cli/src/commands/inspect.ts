@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Of } from '@streamfold/recording'
 import { adapterFor, APIS, createStreamEngine, detectApi, OUTCOMES_WORST_FIRST } from 'streamfold'
 import type { Api, Policy, ProviderProfile, RequestFacts, StreamEngine, StreamReport } from 'streamfold'
 import { diagnose, logLineOf } from 'streamfold/engine'
@@ -9,6 +9,7 @@ import type { CommandIo } from '../command-io.ts'
 import { EXIT, isWanted, worse } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
 import { InputError, readInput } from '../read-input.ts'
+import { fileName } from '../recording-input.ts'
 import { reportText } from '../report-text/report-text.ts'
 import { reservationOf } from '../report-text/reservation.ts'
 import type { Reservation } from '../report-text/reservation.ts'
@@ -82,7 +83,7 @@ export async function inspectCommand(
   } catch (error) {
     if (io.signal.aborted) return EXIT.interrupted
     if (!(error instanceof InputError) && !(error instanceof RecordingError)) throw error
-    await io.stderr.write(`streamfold: ${nameOf(options.upstream!)}: ${error.message}\n`)
+    await io.stderr.write(`streamfold: ${fileName(options.upstream!)}: ${error.message}\n`)
     return EXIT.unreadableInput
   }
   const evidence = {
@@ -97,17 +98,17 @@ export async function inspectCommand(
     try {
       const notes: string[] = []
       reports = await inspectFile(file, io, { ...options, onNote: (note) => void notes.push(note) })
-      for (const note of notes) await io.stderr.write(`streamfold: ${nameOf(file)}: ${note}\n`)
+      for (const note of notes) await io.stderr.write(`streamfold: ${fileName(file)}: ${note}\n`)
     } catch (error) {
       if (io.signal.aborted) return EXIT.interrupted
       if (!(error instanceof InputError) && !(error instanceof RecordingError)) throw error
-      await io.stderr.write(`streamfold: ${nameOf(file)}: ${error.message}\n`)
+      await io.stderr.write(`streamfold: ${fileName(file)}: ${error.message}\n`)
       exit = worse(exit, EXIT.unreadableInput)
       continue
     }
     if (format === 'json' && reports.length > 1) {
       await io.stderr.write(
-        `streamfold: ${nameOf(file)} holds ${reports.length} exchanges, and --json gives one document; use --jsonl\n`,
+        `streamfold: ${fileName(file)} holds ${reports.length} exchanges, and --json gives one document; use --jsonl\n`,
       )
       return EXIT.usage
     }
@@ -118,7 +119,7 @@ export async function inspectCommand(
         format === 'text'
           ? reportText(report, { theme, wanted, hints: diagnose(report, evidence) })
           : format === 'log'
-            ? jsonText({ file: nameOf(file), ...logLineOf(report, { hash: sha256OfText }) })
+            ? jsonText({ file: fileName(file), ...logLineOf(report, { hash: sha256OfText }) })
             : jsonText(report, format)
       await io.stdout.write(format === 'text' && outcomes.length > 0 ? `\n${text}` : text)
       outcomes.push(report.outcome ?? 'open')
@@ -204,22 +205,12 @@ function isNamedLikeRecording(file: string | undefined): boolean {
   return file !== undefined && /\.stream\.jsonl(?:\.gz)?$/.test(file)
 }
 
-function sha256Of(reads: readonly Uint8Array[]): string {
-  const hash = createHash('sha256')
-  for (const bytes of reads) hash.update(bytes)
-  return hash.digest('hex')
-}
-
 function sha256OfText(text: string): string {
-  return `sha256:${createHash('sha256').update(text).digest('hex')}`
+  return `sha256:${sha256Of([Buffer.from(text)])}`
 }
 
 function fileOf({ file }: InspectOptions): { readonly file?: string } {
   return file === undefined ? {} : { file }
-}
-
-function nameOf(file: string): string {
-  return file === '-' ? 'standard input' : clip(file, 200)
 }
 
 /** Control characters that JSON allows raw are escaped all the same: a report may be looked at in a terminal. */

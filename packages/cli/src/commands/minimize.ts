@@ -23,7 +23,9 @@ import type { CommandIo } from '../command-io.ts'
 import { EXIT } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
 import { positiveIntegerOption } from '../integer-option.ts'
+import { messageOf } from '../message-of.ts'
 import { ProgressLine } from '../progress-line.ts'
+import { counted } from '../report-text/quantities.ts'
 
 export interface MinimizeCommandOptions {
   /** What a smaller recording must still show; names separated by commas. */
@@ -46,7 +48,8 @@ export async function minimizeCommand(file: string, options: MinimizeCommandOpti
     const sample = options.api === undefined ? read : { ...read, api: options.api }
     result = await minimize(sample.recording, await questionOf(sample, options, io), {
       signal: io.signal,
-      onProgress: ({ tries, units }) => progress.show(`${tries} tries, ${units} events left`),
+      onProgress: ({ tries, units }) =>
+        progress.show(`${counted(tries, 'try', 'tries')}, ${counted(units, 'event')} left`),
       ...(options.maxTries !== undefined && { maxTries: options.maxTries }),
     })
   } catch (error) {
@@ -87,7 +90,7 @@ async function giveOut(result: Minimized, options: MinimizeCommandOptions, io: C
     const { unitsBefore, unitsAfter, bytesBefore, bytesAfter, tries, minimal } = numbers
     const more = minimal ? '' : '; the search was cut short, --max-tries allows more'
     await io.stderr.write(
-      `${unitsBefore} events (${bytesBefore} bytes) became ${unitsAfter} (${bytesAfter} bytes) in ${tries} tries${more}\n`,
+      `${counted(unitsBefore, 'event')} (${counted(bytesBefore, 'byte')}) became ${unitsAfter} (${counted(bytesAfter, 'byte')}) in ${counted(tries, 'try', 'tries')}${more}\n`,
     )
   }
   return EXIT.wanted
@@ -119,10 +122,6 @@ function exitOf([program = '', ...args]: readonly string[], file: string, { env,
       )
       .on('exit', (code) => resolve(code ?? 1))
   })
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** Puts the command into a program. */

@@ -7,7 +7,9 @@ import { EXIT } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
 import { isHttpUrl } from '../http-url.ts'
 import { portOption, positiveIntegerOption, wholeNumberOption } from '../integer-option.ts'
+import { listenFailure } from '../listen-failure.ts'
 import { ProgressLine } from '../progress-line.ts'
+import { counted } from '../report-text/quantities.ts'
 import { themeOf } from '../report-text/theme.ts'
 
 export interface ProbePathCommandOptions {
@@ -48,9 +50,9 @@ export async function probePathCommand(
       ...(options.hints !== undefined && { hints: options.hints }),
     })
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') throw error
-    await io.stderr.write(`streamfold: can't listen there (${code}); choose another --port or --host\n`)
+    const failure = listenFailure(error, '--port or --host')
+    if (failure === undefined) throw error
+    await io.stderr.write(`streamfold: ${failure}\n`)
     return EXIT.usage
   }
   const progress = new ProgressLine(io)
@@ -88,7 +90,7 @@ function textOf({ url, ok, verdicts, numbers, headers }: PathDocument, io: Comma
   return [
     `${ok ? 'as sent' : 'not as sent'}  ${url}`,
     ...lines,
-    `  ${eventsReceived} of ${eventsSent} events in ${reads} reads; delay ${delayMs ?? '-'} ms, held up to ${heldMs ?? '-'} ms; end ${end}`,
+    `  ${eventsReceived} of ${eventsSent} events in ${counted(reads, 'read')}; delay ${delayMs ?? '-'} ms, held up to ${heldMs ?? '-'} ms; end ${end}`,
     ...(shown.length > 0 ? [`  ${shown.join('; ')}`] : []),
     '',
   ].join('\n')

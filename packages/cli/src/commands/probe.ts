@@ -1,7 +1,15 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { Option } from 'commander'
 import type { Command } from 'commander'
-import { CAPABILITIES, CAPABILITIES_SCHEMA, driftOf, probe, PROBED_APIS, withClaims } from '@streamfold/recording'
+import {
+  CAPABILITIES,
+  CAPABILITIES_SCHEMA,
+  driftOf,
+  probe,
+  PROBED_APIS,
+  unreadableReason,
+  withClaims,
+} from '@streamfold/recording'
 import type { CapabilityRecord, CapabilityState, Claims, Drift } from '@streamfold/recording'
 import type { Api } from 'streamfold'
 import { clip } from 'streamfold/json'
@@ -10,9 +18,11 @@ import { EXIT } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
 import { isHttpUrl } from '../http-url.ts'
 import { positiveIntegerOption } from '../integer-option.ts'
+import { firstSet, keyVariables } from '../key-variables.ts'
 import { ProgressLine } from '../progress-line.ts'
-import { reasonOf } from '../read-input.ts'
+import { counted } from '../report-text/quantities.ts'
 import { themeOf } from '../report-text/theme.ts'
+import { writeBeside } from '../write-beside.ts'
 
 export interface ProbeCommandOptions {
   readonly model: string
@@ -32,13 +42,6 @@ export interface ProbeCommandOptions {
   readonly format?: 'text' | 'json' | 'markdown'
 }
 
-const KEYS: Readonly<Partial<Record<Api, string>>> = {
-  chat_completions: 'OPENAI_API_KEY',
-  responses: 'OPENAI_API_KEY',
-  anthropic_messages: 'ANTHROPIC_API_KEY',
-  gemini: 'GEMINI_API_KEY',
-}
-
 /** A file given on the command line that can't be used. */
 class UnreadableFile extends Error {}
 
@@ -49,7 +52,7 @@ export async function probeCommand(url: string, options: ProbeCommandOptions, io
     return EXIT.usage
   }
   const { api = 'chat_completions', model, format = 'text' } = options
-  const apiKey = io.env[options.keyEnv ?? KEYS[api] ?? '']
+  const apiKey = firstSet(keyVariables(api, options.keyEnv), io.env)?.value
   const progress = new ProgressLine(io)
   let record: CapabilityRecord
   let before: CapabilityRecord | undefined
@@ -63,7 +66,7 @@ export async function probeCommand(url: string, options: ProbeCommandOptions, io
         model,
         signal: io.signal,
         onProgress: ({ sent, total, kind }) => progress.bar(sent, total, kind),
-        ...(apiKey !== undefined && apiKey !== '' && { apiKey }),
+        ...(apiKey !== undefined && { apiKey }),
         ...(options.repeat !== undefined && { repeat: options.repeat }),
         ...(options.budget !== undefined && { budget: options.budget }),
         ...(options.timeout !== undefined && { timeoutMs: options.timeout }),
@@ -80,7 +83,8 @@ export async function probeCommand(url: string, options: ProbeCommandOptions, io
   }
   await progress.clear()
   const drift = before === undefined ? [] : driftOf(before, record)
-  if (options.out !== undefined) await writeFile(options.out, `${JSON.stringify(record, null, 2)}\n`)
+  const { out } = options
+  const written = out === undefined || (await writeBeside(out, `${JSON.stringify(record, null, 2)}\n`, io))
   const shown = { record, drift, compared: before?.measuredAt }
   if (format === 'json')
     await io.stdout.write(`${JSON.stringify(before === undefined ? record : { ...record, drift }, null, 2)}\n`)
@@ -89,6 +93,7 @@ export async function probeCommand(url: string, options: ProbeCommandOptions, io
     await io.stderr.write(`streamfold: ${record.stopped.message}\n`)
     return EXIT.endpoint
   }
+  if (!written) return EXIT.usage
   const contradicted = CAPABILITIES.some((name) => record.capabilities[name].claim?.status === 'contradicted')
   return drift.length > 0 || contradicted ? EXIT.unwanted : EXIT.wanted
 }
@@ -114,7 +119,7 @@ function textOf({ record, drift, compared }: Shown, io: CommandIo): string {
   return [
     `${endpoint}  ${api}  ${model}  ${measuredAt}`,
     ...rows,
-    `  ${requests.sent} of ${requests.allowed} requests, ${repeat} rounds${stopped === undefined ? '' : `; stopped: ${stopped.message}`}`,
+    `  ${requests.sent} of ${counted(requests.allowed, 'request')}, ${counted(repeat, 'round')}${stopped === undefined ? '' : `; stopped: ${stopped.message}`}`,
     ...(Object.keys(profile).length > 0 ? [`  profile ${JSON.stringify(profile)}`] : []),
     ...(compared === undefined ? [] : [driftText(drift, compared)]),
     '',
@@ -177,7 +182,7 @@ async function readJson(file: string): Promise<object> {
     if (typeof document === 'object' && document !== null) return document
     throw new Error('it is no JSON object')
   } catch (error) {
-    throw new UnreadableFile(`${clip(file, 200)}: ${reasonOf(error)}`)
+    throw new UnreadableFile(`${clip(file, 200)}: ${unreadableReason(error)}`)
   }
 }
 

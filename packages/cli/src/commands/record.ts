@@ -16,9 +16,15 @@ import type { CommandIo } from '../command-io.ts'
 import { EXIT, isWanted } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
 import { isHttpUrl } from '../http-url.ts'
+import { interrupted } from '../interrupted.ts'
+import { firstSet, keyVariables } from '../key-variables.ts'
+import { listenFailure } from '../listen-failure.ts'
+import { messageOf } from '../message-of.ts'
 import type { Output } from '../output.ts'
 import { addRedactionOptions, redactionOf } from '../redaction-options.ts'
 import type { RedactionFlags } from '../redaction-options.ts'
+import { repeatedOption } from '../repeated-option.ts'
+import { counted } from '../report-text/quantities.ts'
 import { inspectBytes } from './inspect.ts'
 
 export interface RecordCommandOptions extends RedactionFlags {
@@ -38,13 +44,6 @@ export interface RecordCommandOptions extends RedactionFlags {
 }
 
 const DEFAULT_FOLDER = 'recordings'
-/** Tried in this order where no variable is named. */
-const KEY_VARIABLES: Readonly<Record<string, readonly string[]>> = {
-  anthropic_messages: ['ANTHROPIC_API_KEY'],
-  gemini: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
-  ollama: ['OLLAMA_API_KEY'],
-}
-const OPENAI_VARIABLES = ['OPENAI_API_KEY']
 const UNREACHABLE = /^(?:E[A-Z]+|UND_ERR_[A-Z_]+|CERT_|DEPTH_|SELF_SIGNED|UNABLE_TO)/
 
 type Recorder = Pick<RecordingProxyOptions, 'sink' | 'by' | 'redaction' | 'labels' | 'onRecorded'> & {
@@ -79,10 +78,9 @@ export async function recordCommand(options: RecordCommandOptions, io: CommandIo
   try {
     return await run(options, recorder, folder, io)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    if (/^E(?:ADDRINUSE|ACCES|ADDRNOTAVAIL|NOTFOUND)$/.test(code))
-      return await refuse(`can't listen there (${code}); choose another --listen`, io)
-    throw error
+    const failure = listenFailure(error, '--listen')
+    if (failure === undefined) throw error
+    return await refuse(failure, io)
   } finally {
     await Promise.all(told)
   }
@@ -97,22 +95,10 @@ async function run(
   const { to, command = [], requestBody = false } = options
   if (options.baseline === true) return await baseline(options, recorder, io)
   if (to === undefined) {
-    const { onRecorded, ...rest } = recorder
-    let recorded!: () => void
-    const done = new Promise<void>((resolve) => (recorded = resolve))
     const [stdout, stderr] = [copyTo(io.stdout), copyTo(io.stderr)]
-    const result = await recordOutput(
-      command,
-      {
-        ...rest,
-        onRecorded: (exchange) => {
-          onRecorded?.(exchange)
-          recorded()
-        },
-      },
-      { env: io.env, signal: io.signal, onStdout: stdout.take, onStderr: stderr.take },
-    )
-    await Promise.all([done, stdout.written(), stderr.written()])
+    const running = { env: io.env, signal: io.signal, onStdout: stdout.take, onStderr: stderr.take }
+    const result = await recordOutput(command, recorder, running)
+    await Promise.all([stdout.written(), stderr.written()])
     return await exitOf(result, command, io)
   }
   const { host, port } = listenOf(options.listen)!
@@ -150,8 +136,7 @@ async function run(
 
 async function baseline(options: RecordCommandOptions, recorder: Recorder, io: CommandIo): Promise<ExitCode> {
   const { to = '', model = '', api = 'chat_completions', apiKeyEnv } = options
-  const names = apiKeyEnv === undefined ? (KEY_VARIABLES[api] ?? OPENAI_VARIABLES) : [apiKeyEnv]
-  const apiKey = names.map((name) => io.env[name]).find((value) => value !== undefined && value !== '')
+  const apiKey = firstSet(keyVariables(api, apiKeyEnv), io.env)?.value
   const exchange = await recordBaseline({
     ...recorder,
     to,
@@ -203,7 +188,10 @@ function summaryOf({ method, url, status, bytes, reads, kind, code, file, failur
   const where = failure === undefined ? (file ?? '') : `not written: ${failure}`
   // A command's output need not come from anywhere.
   const asked = url === '' ? method : `${method} ${url}`
-  return clip(`${asked} ${status ?? 'no response'}, ${bytes} bytes in ${reads} reads, ${end}: ${where}`, 600)
+  return clip(
+    `${asked} ${status ?? 'no response'}, ${counted(bytes, 'byte')} in ${counted(reads, 'read')}, ${end}: ${where}`,
+    600,
+  )
 }
 
 function misuseOf({
@@ -251,10 +239,14 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host.startsWith('127.')
 }
 
-async function exitOf({ exitCode }: CommandResult, command: readonly string[], io: CommandIo): Promise<ExitCode> {
+async function exitOf(
+  { exitCode, notStarted }: CommandResult,
+  command: readonly string[],
+  io: CommandIo,
+): Promise<ExitCode> {
   if (io.signal.aborted) return EXIT.interrupted
   if (exitCode === 0) return EXIT.wanted
-  if (exitCode === 127) return await refuse(`${clip(command[0] ?? '', 200)}: no such command`, io)
+  if (notStarted !== undefined) return await refuse(`${clip(command[0] ?? '', 200)}: ${notStarted}`, io)
   await io.stderr.write(`streamfold: the command ended with exit code ${exitCode}\n`)
   return EXIT.unwanted
 }
@@ -277,15 +269,6 @@ function copyTo(output: Output): { readonly take: (bytes: Uint8Array) => void; r
   }
 }
 
-function interrupted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
 const HELP = `
 Exit codes: 0 the command, or the baseline's answer, ended as wanted, 1 it did not, 2 usage, 4 the endpoint of the baseline
 can't be reached or refuses the key, 5 internal error, 130 interrupted (that is how the proxy ends).`
@@ -304,11 +287,7 @@ export function addRecordCommand(program: Command, io: CommandIo, done: (exit: E
     .option('--out <folder>', `where recordings go (${DEFAULT_FOLDER})`)
     .option('--request-body', 'record request bodies too, redacted')
     .option('--api <name>', 'wire format, written into the recording')
-    .option(
-      '--label <name=value>',
-      'written into the recording; repeat it for each',
-      (label, all: readonly string[] | undefined) => [...(all ?? []), label],
-    )
+    .option('--label <name=value>', 'written into the recording; repeat it for each', repeatedOption)
     .option('--baseline', 'send one small request with a pure tool, and record the answer')
     .option('--model <name>', 'model of the baseline request')
     .addOption(new Option('--api-key-env <name>', 'environment variable with the key of the baseline request'))

@@ -7,6 +7,7 @@ import type { ExitCode } from '../exit-code.ts'
 import { fileName, readRecordingsOf, unusable, withFiles, writeResult } from '../recording-input.ts'
 import { addRedactionOptions, redactionOf } from '../redaction-options.ts'
 import type { RedactionFlags } from '../redaction-options.ts'
+import { counted } from '../report-text/quantities.ts'
 
 export interface RedactCommandOptions extends RedactionFlags {
   /** Write nothing, say what would be taken out. */
@@ -50,7 +51,7 @@ export async function redactCommand(
       if (left > 0) {
         exit = EXIT.unwanted
         await io.stderr.write(
-          `streamfold: ${fileName(file)}: ${left} secret${left === 1 ? ' is' : 's are'} spelled over several events and not masked; don't share it\n`,
+          `streamfold: ${fileName(file)}: ${counted(left, 'secret is', 'secrets are')} spelled over several events and not masked; don't share it\n`,
         )
       }
     }
@@ -82,13 +83,11 @@ async function tell(
     for (const { file, findings } of found) {
       for (const { line, where, kind, offset, length } of findings) {
         const at = offset === undefined ? '' : ` at byte ${offset}`
-        await stdout.write(`${fileName(file)}: line ${line}: ${where}${at}: ${kind}, ${length} bytes\n`)
+        await stdout.write(`${fileName(file)}: line ${line}: ${where}${at}: ${kind}, ${counted(length, 'byte')}\n`)
       }
     }
     await stdout.write(
-      count === 0
-        ? 'no secrets found\n'
-        : `${count} secret${count === 1 ? '' : 's'} found; streamfold redact masks them\n`,
+      count === 0 ? 'no secrets found\n' : `${counted(count, 'secret')} found; streamfold redact masks them\n`,
     )
   }
   return count === 0 ? EXIT.wanted : EXIT.unwanted

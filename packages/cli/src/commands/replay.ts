@@ -20,6 +20,8 @@ import type { CommandIo } from '../command-io.ts'
 import { EXIT } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
 import { portOption, wholeNumberOption } from '../integer-option.ts'
+import { interrupted } from '../interrupted.ts'
+import { listenFailure } from '../listen-failure.ts'
 
 export interface ReplayCommandOptions {
   readonly host?: string
@@ -90,22 +92,14 @@ async function refuse(error: unknown, { stderr }: CommandIo): Promise<ExitCode> 
     await stderr.write(`streamfold: ${error.message}\n`)
     return EXIT.usage
   }
-  const unreadable = error instanceof SampleError || error instanceof RecordingError
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (unreadable) {
+  if (error instanceof SampleError || error instanceof RecordingError) {
     await stderr.write(`streamfold: ${error.message}\n`)
     return EXIT.unreadableInput
   }
-  if (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL') {
-    await stderr.write(`streamfold: can't listen there (${code}); choose another --port or --host\n`)
-    return EXIT.usage
-  }
-  throw error
-}
-
-function interrupted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+  const failure = listenFailure(error, '--port or --host')
+  if (failure === undefined) throw error
+  await stderr.write(`streamfold: ${failure}\n`)
+  return EXIT.usage
 }
 
 /** Puts the command into a program. */

@@ -1,34 +1,19 @@
-import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { clip } from 'streamfold/json'
 import type { Command } from 'commander'
-import {
-  applyFaults,
-  failureText,
-  junitOf,
-  parseFaultPlans,
-  recordingOfBody,
-  releaseChecklist,
-  ReplaySyntaxError,
-  SampleError,
-  scriptOf,
-  verify,
-} from '@streamfold/recording'
-import type { ChecklistDocument, VerifiedSample, VerifyDocument } from '@streamfold/recording'
+import { failureText, junitOf, releaseChecklist, ReplaySyntaxError, SampleError, verify } from '@streamfold/recording'
+import type { ChecklistDocument, VerifiedSample, VerifyDocument, VerifyOptions } from '@streamfold/recording'
 import type { CommandIo } from '../command-io.ts'
 import { EXIT } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
 import { positiveIntegerOption, wholeNumberOption } from '../integer-option.ts'
 import { ProgressLine } from '../progress-line.ts'
+import { shellWord } from '../shell-word.ts'
+import { writeBeside } from '../write-beside.ts'
+import { counted } from '../report-text/quantities.ts'
 import { themeOf } from '../report-text/theme.ts'
 
-export interface VerifyCommandOptions {
-  readonly plans?: string
-  readonly faults?: string
-  readonly seed?: number
-  readonly update?: boolean
-  readonly save?: string
-  readonly workers?: number
+export interface VerifyCommandOptions extends Omit<VerifyOptions, 'onProgress' | 'signal'> {
   readonly json?: boolean
   /** Answer the questions of a release from what is on disk; nothing is played. */
   readonly checklist?: boolean
@@ -46,7 +31,6 @@ export async function verifyCommand(
   const progress = new ProgressLine(io)
   let document: VerifyDocument
   try {
-    checkFaults(options.faults)
     document = await verify(paths, {
       ...options,
       signal: io.signal,
@@ -66,31 +50,11 @@ export async function verifyCommand(
     await io.stderr.write(`streamfold: ${clip(paths.join(', '), 400)}: no sample is in there\n`)
     return EXIT.unreadableInput
   }
-  if (junit !== undefined) await writeFile(junit, junitOf(document))
+  const written = junit === undefined || (await writeBeside(junit, junitOf(document), io))
   await io.stdout.write(json === true ? `${JSON.stringify(document, null, 2)}\n` : textOf(document, io))
+  if (!written) return EXIT.usage
   return document.ok ? EXIT.wanted : EXIT.unwanted
 }
-
-/**
- * Threads don't say what kind of error they met, so a fault or an argument that is not known is looked for here.
- *
- * @throws ReplaySyntaxError
- */
-function checkFaults(text = 'default'): void {
-  const script = scriptOf(recordingOfBody(new TextEncoder().encode(BODY)))
-  for (const { probability: _, ...fault } of parseFaultPlans(text).flat())
-    applyFaults(script, [fault], { api: 'chat_completions' })
-}
-
-/** Two fragments of a call: a place for most faults. */
-const BODY = [
-  '{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{"}}]}}]}',
-  '{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"}"}}]}}]}',
-  '{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}',
-  '[DONE]',
-]
-  .map((data) => `data: ${data}\n\n`)
-  .join('')
 
 async function checklistCommand(paths: readonly string[], json: boolean, io: CommandIo): Promise<ExitCode> {
   let document: ChecklistDocument
@@ -123,7 +87,7 @@ function checklistText({ answers, unreadable }: ChecklistDocument, io: CommandIo
     ]
   })
   const shown = answers.filter(({ state }) => state === 'shown').length
-  const unread = unreadable.length === 0 ? '' : `; ${unreadable.length} files can't be read`
+  const unread = unreadable.length === 0 ? '' : `; ${counted(unreadable.length, 'file')} can't be read`
   return `${lines.join('\n')}\n${shown} of ${answers.length} shown${unread}\n`
 }
 
@@ -133,19 +97,19 @@ function textOf(document: VerifyDocument, io: CommandIo): string {
   const failed = samples.filter(({ failures }) => failures.length > 0)
   const blocks = failed.map((sample) => failureBlock(sample, paint('red', marks.fail)))
   const lines = [
-    `${document.ok ? paint('green', marks.pass) : paint('red', marks.fail)} ${totals.samples} samples, ${totals.checks} checks, ${totals.failed} failed`,
+    `${document.ok ? paint('green', marks.pass) : paint('red', marks.fail)} ${counted(totals.samples, 'sample')}, ${counted(totals.checks, 'check')}, ${totals.failed} failed`,
   ]
   if (totals.unexpected > 0) {
     lines.push(
-      `${warning} ${totals.unexpected} samples have no expected file yet; --update writes them, for you to review`,
+      `${warning} ${counted(totals.unexpected, 'sample has', 'samples have')} no expected file yet; --update writes it, for you to review`,
     )
   }
   if (totals.untold > 0) {
     lines.push(
-      `${warning} ${totals.untold} faults left no trace on the wire and led to other calls: no reader can prevent that`,
+      `${warning} ${counted(totals.untold, 'fault')} left no trace on the wire and led to other calls: no reader can prevent that`,
     )
   }
-  if (totals.missed > 0) lines.push(`  ${totals.missed} faults have no place in their sample`)
+  if (totals.missed > 0) lines.push(`  ${counted(totals.missed, 'fault has', 'faults have')} no place in the sample`)
   if (written.length > 0)
     lines.push(
       `  written, for you to review: ${written.length > 5 ? `${written.slice(0, 5).join(', ')} and ${written.length - 5} more` : written.join(', ')}`,
@@ -161,17 +125,13 @@ function failureBlock({ name, file, failures }: VerifiedSample, mark: string): s
   const more = failures.length > SHOWN_FAILURES ? [`  and ${failures.length - SHOWN_FAILURES} more`] : []
   const first = failures.find(({ plan, fault }) => plan !== undefined || fault !== undefined)
   const again =
-    first && `  see it again: streamfold replay ${quoted(file)}${flag('plan', first.plan)}${flag('fault', first.fault)}`
+    first &&
+    `  see it again: streamfold replay ${shellWord(file)}${flag('plan', first.plan)}${flag('fault', first.fault)}`
   return [`${mark} ${name}`, ...shown, ...more, ...(again ? [again] : [])].join('\n')
 }
 
 function flag(name: string, value: string | undefined): string {
-  return value === undefined ? '' : ` --${name} ${quoted(value)}`
-}
-
-/** As a shell wants it. */
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+  return value === undefined ? '' : ` --${name} ${shellWord(value)}`
 }
 
 function indent(text: string): string {

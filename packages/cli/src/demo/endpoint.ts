@@ -1,3 +1,6 @@
+import { isHeaderValue } from '../header-value.ts'
+import { isHttpUrl } from '../http-url.ts'
+
 /** A real endpoint to stream from instead of the sample server. */
 export interface Endpoint {
   readonly baseUrl: string
@@ -6,9 +9,6 @@ export interface Endpoint {
 }
 
 const VARIABLES = ['STREAMFOLD_BASE_URL', 'STREAMFOLD_API_KEY', 'STREAMFOLD_MODEL'] as const
-
-/** RFC 9110, field-content: no control characters but tab, and nothing beyond Latin-1. */
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]+$/
 
 /** The endpoint that the environment names; undefined where it names none; a sentence where it names half of one. */
 export function endpointOf(env: Readonly<Record<string, string | undefined>>): Endpoint | string | undefined {
@@ -19,22 +19,12 @@ export function endpointOf(env: Readonly<Record<string, string | undefined>>): E
     const be = missing.length === 1 ? 'is' : 'are'
     return `${missing.join(' and ')} ${be} missing; set all of ${VARIABLES.join(', ')} for a real endpoint, or none for the sample (any text will do for a server that needs no key)`
   }
-  // `fetch` would quote the whole key in its message.
-  if (!HEADER_VALUE.test(apiKey))
+  if (!isHeaderValue(apiKey))
     return "STREAMFOLD_API_KEY holds characters that an HTTP header can't carry; copy it again"
-  const url = parseUrl(baseUrl)
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+  if (!isHttpUrl(baseUrl)) {
     return 'STREAMFOLD_BASE_URL is not an http or https address, such as https://api.example.com/v1'
   }
   return { baseUrl: baseUrl.replace(/\/+$/, ''), apiKey, model }
-}
-
-function parseUrl(text: string): URL | undefined {
-  try {
-    return new URL(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Two tools without effects: nothing would happen even if somebody ran them. */

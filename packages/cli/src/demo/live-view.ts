@@ -25,6 +25,11 @@ export class LiveView {
     this.#theme = theme
   }
 
+  /** Something stands on the screen that nothing has set apart yet. */
+  get hasShown(): boolean {
+    return this.#shown
+  }
+
   async event(event: StreamEvent): Promise<void> {
     switch (event.type) {
       case 'text_delta':

@@ -147,13 +147,7 @@ export class ChoiceBlocks {
   #block(blockType: TextBlockType | 'opaque', metadata: BlockMetadata, out: AdapterOutput): void {
     const index = this.#next++
     out.chunks.push(this.#own({ type: 'block-start', index, blockType }))
-    this.#end(index, out, metadata)
-  }
-
-  #end(index: number, out: AdapterOutput, metadata: BlockMetadata | undefined): void {
-    out.chunks.push(
-      this.#own(metadata === undefined ? { type: 'block-end', index } : { type: 'block-end', index, metadata }),
-    )
+    out.chunks.push(this.#own({ type: 'block-end', index, metadata }))
   }
 
   #own<Chunk extends StreamChunk>(chunk: Chunk): Chunk {

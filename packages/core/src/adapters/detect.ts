@@ -1,5 +1,5 @@
+import type { Api } from '../chunk/api.ts'
 import type { ServerSentEvent } from '../sse/event.ts'
-import type { Api } from './registry.ts'
 
 /**
  * How sure the answer is. `certain`: a key or event name that only this format has. `likely`: a sign that other formats could

@@ -9,6 +9,14 @@ export interface FinishWord {
   readonly raw: string
 }
 
+/** Words of a profile for finish reasons of its server. */
+export type FinishAliases = Readonly<Record<string, FinishReason>>
+
+/** What a profile makes of a finish reason; it goes before what the wire format says. */
+export function aliasOf(word: string, aliases: FinishAliases): FinishReason | undefined {
+  return Object.hasOwn(aliases, word) ? aliases[word] : undefined
+}
+
 /**
  * Reads a finish reason as it stands on the wire. Undefined when nothing was said: absent, `null`, or an empty text, which some
  * servers send on every chunk (fault F098). A word that is not known stays `unknown`, with a finding.

@@ -51,11 +51,6 @@ export class KeyedCalls {
     return true
   }
 
-  /** Is there a call under this key, open or closed? */
-  has(key: BlockKey): boolean {
-    return this.#byKey.has(key)
-  }
-
   /** Gives out what was held back. */
   flush(out: AdapterOutput): void {
     for (const call of this.#calls.written) call.flush(out)

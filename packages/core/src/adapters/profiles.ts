@@ -1,5 +1,5 @@
+import type { Api } from '../chunk/api.ts'
 import type { ProviderProfile } from './profile.ts'
-import type { Api } from './registry.ts'
 
 /** What is known of one server that speaks a wire format. */
 export interface BuiltInProfile {

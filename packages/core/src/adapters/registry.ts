@@ -1,3 +1,4 @@
+import type { Api } from '../chunk/api.ts'
 import type { StreamAdapter } from './adapter.ts'
 import { anthropicMessages } from './anthropic-messages/adapter.ts'
 import { bedrockConverse } from './bedrock-converse/adapter.ts'
@@ -8,17 +9,6 @@ import { chatCompletions } from './openai-chat/adapter.ts'
 import { completions } from './openai-completions/adapter.ts'
 import { responses } from './openai-responses/adapter.ts'
 import type { ProviderProfile } from './profile.ts'
-
-/** Wire formats by the name that reports, the CLI and the gateway use. */
-export type Api =
-  | 'chat_completions'
-  | 'responses'
-  | 'anthropic_messages'
-  | 'gemini'
-  | 'ollama'
-  | 'cohere'
-  | 'bedrock_converse'
-  | 'completions'
 
 const ADAPTERS: Readonly<Record<Api, (profile?: ProviderProfile) => StreamAdapter>> = {
   chat_completions: chatCompletions,

@@ -1,4 +1,5 @@
 import type { AdapterOutput } from './adapter.ts'
+import { endsInHalf } from './half-character.ts'
 
 export type TextBlockType = 'text' | 'reasoning' | 'refusal'
 
@@ -24,7 +25,7 @@ export class TextBlockWriter {
       whole = this.#held + text
       this.#held = ''
     }
-    if ((whole.charCodeAt(whole.length - 1) & 0xfc00) === 0xd800) {
+    if (endsInHalf(whole)) {
       this.#held = whole.slice(-1)
       whole = whole.slice(0, -1)
     }

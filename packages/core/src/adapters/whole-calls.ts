@@ -2,6 +2,7 @@ import type { ToolCallDelta } from '../chunk/chunk.ts'
 import type { AdapterOutput } from './adapter.ts'
 import type { CallIds } from './call-id.ts'
 import type { ChoiceBlocks } from './choice-blocks.ts'
+import { endsInHalf } from './half-character.ts'
 import { tooManyCalls } from './limit-fault.ts'
 
 /** One call as the wire gives it: whole, or at least its identity. */
@@ -47,7 +48,7 @@ export class WrittenCall {
   append(text: string, invalidUtf8: boolean, out: AdapterOutput): void {
     let whole = this.#held + text
     this.#held = ''
-    if ((whole.charCodeAt(whole.length - 1) & 0xfc00) === 0xd800) {
+    if (endsInHalf(whole)) {
       this.#held = whole.slice(-1)
       whole = whole.slice(0, -1)
     }

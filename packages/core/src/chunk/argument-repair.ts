@@ -16,4 +16,5 @@ export const ARGUMENT_REPAIRS = [
   'control-characters',
 ] as const
 
+/** One of {@link ARGUMENT_REPAIRS}. */
 export type ArgumentRepair = (typeof ARGUMENT_REPAIRS)[number]

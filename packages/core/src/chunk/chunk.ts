@@ -60,6 +60,7 @@ export type StreamChunk =
     }
   | { readonly type: 'error'; readonly error: StreamFault }
 
+/** A fragment of a call; the first one says that it exists. */
 export interface ToolCallDelta {
   readonly type: 'tool-call-delta'
   readonly choice?: number

@@ -8,6 +8,7 @@ export type ContentBlockType = 'text' | 'reasoning' | 'refusal' | 'opaque' | 'to
 /** How far a block got: still growing, ended by the wire, or cut off when the stream ended without the wire's word. */
 export type BlockStatus = 'streaming' | 'done' | 'interrupted'
 
+/** Any block but a call. */
 export interface TextBlock {
   readonly type: Exclude<ContentBlockType, 'tool-call'>
   /** Block key within the choice, allocated in order of first appearance. */
@@ -18,6 +19,7 @@ export interface TextBlock {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
+/** A call as it is shown; whether it may be run, only the tool-call machine says. */
 export interface ToolCallBlock {
   readonly type: 'tool-call'
   readonly index: number
@@ -37,4 +39,5 @@ export interface ToolCallBlock {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
+/** A part of an answer, as a snapshot has it. */
 export type ContentBlock = TextBlock | ToolCallBlock

@@ -58,8 +58,10 @@ export const DIAGNOSTIC_CODES = [
   'usage_decreased',
 ] as const
 
+/** One of {@link DIAGNOSTIC_CODES}. */
 export type DiagnosticCode = (typeof DIAGNOSTIC_CODES)[number]
 
+/** `info`: worth knowing; `warning`: something was wrong and read all the same; `error`: something was lost. */
 export type Severity = 'info' | 'warning' | 'error'
 
 /** One kind of finding in a stream: the place where it was first seen, and how often it was. */

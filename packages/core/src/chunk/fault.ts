@@ -77,6 +77,7 @@ export const FAULT_CODES = [
   'cancelled',
 ] as const
 
+/** One of {@link FAULT_CODES}. */
 export type FaultCode = (typeof FAULT_CODES)[number]
 
 /** What the provider itself said about an error, as sent; numbers are kept as their decimal text. */

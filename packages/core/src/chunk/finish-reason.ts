@@ -6,6 +6,7 @@
  */
 export type FinishReason = (typeof FINISH_REASONS)[number]
 
+/** Every {@link FinishReason}. */
 export const FINISH_REASONS = [
   'stop',
   'length',

@@ -1,3 +1,4 @@
+export type { Api } from './api.ts'
 export { ARGUMENT_REPAIRS } from './argument-repair.ts'
 export type { ArgumentRepair } from './argument-repair.ts'
 export type { CallConflict, StreamChunk, ToolCallDelta } from './chunk.ts'

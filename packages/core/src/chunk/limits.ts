@@ -14,6 +14,7 @@ export interface StreamLimits {
   readonly readBytes: number
 }
 
+/** What holds where nothing else is asked for. */
 export const DEFAULT_LIMITS: StreamLimits = {
   eventBytes: 8 * 1024 * 1024,
   argumentBytes: 1024 * 1024,

@@ -19,6 +19,7 @@ export interface ReadyToolCall {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
+/** Why a choice ended: null where the wire did not say, and `raw` in its own word. */
 export interface FinishSummary {
   readonly choice: number
   readonly reason: FinishReason | null
@@ -67,6 +68,7 @@ export interface AttemptFailedEvent {
   readonly delayMs: number
 }
 
+/** What becomes of a call, from its name to its batch. */
 export type ToolCallEvent =
   | {
       readonly type: 'tool_call_started'
@@ -104,6 +106,7 @@ export type ToolCallEvent =
     }
   | { readonly type: 'tool_batch_ready'; readonly choice: number; readonly calls: readonly ReadyToolCall[] }
 
+/** The end of a stream that failed, is incomplete or was cancelled: `outcome` says which, `code` why. */
 export interface StreamErrorEvent {
   readonly type: 'stream_error'
   readonly code: FaultCode

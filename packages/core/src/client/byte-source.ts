@@ -14,13 +14,7 @@ export interface ByteReader {
 
 export function readerOf(source: ByteSource): ByteReader {
   // Safari and older engines have no asyncIterator on streams, and a reader is cheaper where there is one.
-  if ('getReader' in source) {
-    const reader = source.getReader()
-    return {
-      read: () => reader.read(),
-      cancel: (reason) => reader.cancel(reason),
-    }
-  }
+  if ('getReader' in source) return source.getReader()
   const iterator = source[Symbol.asyncIterator]()
   return {
     read: () => iterator.next() as Promise<ByteRead>,

@@ -1,9 +1,10 @@
 import type { StreamChunk, ToolCallDelta } from '../chunk/chunk.ts'
 import type { StreamFault } from '../chunk/fault.ts'
 import { permitsToolCalls } from '../chunk/finish-reason.ts'
-import type { ReadyToolCall, StreamEvent, ToolCallEvent } from '../chunk/stream-event.ts'
-
-type Refused = Extract<ToolCallEvent, { readonly type: 'tool_call_held' | 'tool_call_failed' }>
+import type { ReadyToolCall, StreamEvent } from '../chunk/stream-event.ts'
+import { blockKey } from '../server/block-key.ts'
+import { isRefused } from './refused-call.ts'
+import type { RefusedCall } from './refused-call.ts'
 
 type CallChunk = ToolCallDelta | Extract<StreamChunk, { readonly type: 'block-end' }>
 
@@ -22,7 +23,7 @@ export class ChunkTap {
   #chunks: StreamChunk[] = []
   /** Why a choice ended is said after it is known whether its calls are good. */
   #finishes: Extract<StreamChunk, { readonly type: 'finish' }>[] = []
-  readonly #refused = new Map<number, Refused>()
+  readonly #refused = new Map<number, RefusedCall>()
   readonly #options: ChunkTapOptions
   /** Fragments of calls that may have to be repaired. */
   #held: CallChunk[] = []
@@ -52,9 +53,7 @@ export class ChunkTap {
     if (last === undefined || last.type === 'attempt_failed') return []
     for (const event of events) {
       if (event.type === 'tool_call_ready' && event.repairs !== undefined) this.#repaired.set(event.callId, event)
-      if (event.type !== 'tool_call_held' && event.type !== 'tool_call_failed') continue
-      // Nobody downstream runs what the provider has run.
-      if (event.code !== 'provider_executed') this.#refused.set(event.choice, event)
+      if (isRefused(event)) this.#refused.set(event.choice, event)
     }
     const chunks = this.#chunks
     this.#chunks = []
@@ -78,7 +77,7 @@ export class ChunkTap {
     const written = new Set<string>()
     const ends = new Set<string>()
     return this.#held.flatMap((chunk): readonly StreamChunk[] => {
-      const place = `${chunk.choice ?? 0}/${chunk.index}`
+      const place = blockKey(chunk)
       if (chunk.type === 'block-end') {
         const { block: _, ...end } = chunk
         return [ends.has(place) ? end : chunk]

@@ -1,4 +1,4 @@
-import type { Api } from '../adapters/registry.ts'
+import type { Api } from '../chunk/api.ts'
 
 /** Where requests of an API go, and what they need, as data. A base URL is written as the API's own clients take it. */
 interface EndpointFacts {
@@ -82,7 +82,7 @@ export interface PreparedRequest {
 }
 
 export interface RequestParts {
-  readonly api: Api
+  readonly api: string
   readonly baseURL?: string | undefined
   readonly apiKey?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -92,9 +92,16 @@ export interface RequestParts {
 /**
  * A request as it is sent.
  *
- * @throws TypeError where the address can't be built: no base URL, or no model in the body of an API that has it in the path
+ * @throws TypeError where the address can't be built: an unknown API, no base URL, or no model in the body of an API that has it in
+ * the path
  */
 export function prepareRequest({ api, baseURL, apiKey, headers, body }: RequestParts): PreparedRequest {
+  if (!isKnown(api)) {
+    const known = Object.keys(ENDPOINTS).join(', ')
+    throw new TypeError(
+      `streamModel: where requests of "${api}" go is not known; name the "api" they are sent to: ${known}`,
+    )
+  }
   const facts = ENDPOINTS[api]
   const base = baseURL ?? facts.baseURL
   if (base === undefined) throw new TypeError(`streamModel: ${api} has no public address; give a baseURL`)
@@ -112,6 +119,10 @@ export function prepareRequest({ api, baseURL, apiKey, headers, body }: RequestP
     },
     body: JSON.stringify(sent),
   }
+}
+
+function isKnown(api: string): api is Api {
+  return Object.hasOwn(ENDPOINTS, api)
 }
 
 function fillIn(

@@ -2,7 +2,7 @@ import type { StreamChunk } from '../chunk/chunk.ts'
 import { StreamError } from '../chunk/stream-error.ts'
 import type { ServerSentEvent } from '../sse/event.ts'
 import { createEventStreamParser } from '../sse/parse.ts'
-import type { EventStreamParserOptions } from '../sse/parse.ts'
+import type { EventStreamParser, EventStreamParserOptions } from '../sse/parse.ts'
 import { BatchIterator } from './batch-iterator.ts'
 import type { BatchedIterator, BatchMachine } from './batch-iterator.ts'
 import type { ByteSource } from './byte-source.ts'
@@ -16,10 +16,7 @@ export function parseEventStream(
   source: ByteSource,
   options: EventStreamParserOptions = {},
 ): BatchedIterator<ServerSentEvent> {
-  return new BatchIterator(
-    source,
-    eventMachine(options, (events) => events),
-  )
+  return new BatchIterator(source, new EventMachine(options))
 }
 
 /**
@@ -31,7 +28,7 @@ export function parseEventStream(
 export function eventStreamTransform(
   options: EventStreamParserOptions = {},
 ): TransformStream<Uint8Array, ServerSentEvent> {
-  const machine = eventMachine(options, (events) => events)
+  const machine = new EventMachine(options)
   const give = (events: readonly ServerSentEvent[], to: TransformStreamDefaultController<ServerSentEvent>): void => {
     for (const event of events) to.enqueue(event)
     if (machine.fault !== undefined) to.error(machine.fault)
@@ -53,26 +50,41 @@ export function mapEventStream(
   map: (event: ServerSentEvent) => readonly StreamChunk[] | StreamChunk | undefined,
   options: EventStreamParserOptions = {},
 ): BatchedIterator<StreamChunk> {
-  return new BatchIterator(
-    source,
-    eventMachine(options, (events) => events.flatMap((event) => map(event) ?? [])),
-  )
-}
-
-function eventMachine<Item>(
-  options: EventStreamParserOptions,
-  convert: (events: readonly ServerSentEvent[]) => readonly Item[],
-): BatchMachine<Item> {
-  const parser = createEventStreamParser(options)
-  return {
+  const events = new EventMachine(options)
+  return new BatchIterator(source, {
     get done() {
-      return parser.overflow !== undefined
+      return events.done
     },
     get fault() {
-      return parser.overflow === undefined ? undefined : tooLong(parser.overflow)
+      return events.fault
     },
-    push: (bytes) => convert(parser.push(bytes)),
-    end: () => convert(parser.end()),
+    push: (bytes) => events.push(bytes).flatMap((event) => map(event) ?? []),
+    end: () => events.end().flatMap((event) => map(event) ?? []),
+  })
+}
+
+class EventMachine implements BatchMachine<ServerSentEvent> {
+  private readonly parser: EventStreamParser
+
+  constructor(options: EventStreamParserOptions) {
+    this.parser = createEventStreamParser(options)
+  }
+
+  get done(): boolean {
+    return this.parser.overflow !== undefined
+  }
+
+  get fault(): StreamError | undefined {
+    const { overflow } = this.parser
+    return overflow === undefined ? undefined : tooLong(overflow)
+  }
+
+  push(bytes: Uint8Array): readonly ServerSentEvent[] {
+    return this.parser.push(bytes)
+  }
+
+  end(): readonly ServerSentEvent[] {
+    return this.parser.end()
   }
 }
 

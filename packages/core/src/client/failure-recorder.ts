@@ -1,5 +1,5 @@
 import type { StreamReport } from '../engine/report.ts'
-import { callAside } from './call-aside.ts'
+import { callAside } from '../server/call-aside.ts'
 
 /**
  * Keeps what was sent and received until it is known whether the stream failed. The core can't redact, and hands nothing over that is
@@ -10,6 +10,7 @@ export interface FailureRecorder {
   open(inner: typeof fetch): RecordedStream
 }
 
+/** One stream that is recorded, with all its attempts. */
 export interface RecordedStream {
   readonly fetch: typeof fetch
   /** The stream failed, and nothing more of it will be read. */

@@ -1,6 +1,6 @@
-import { adapterFor } from '../adapters/registry.ts'
-import type { Api } from '../adapters/registry.ts'
+import { adapterFor, APIS } from '../adapters/registry.ts'
 import type { ProviderProfile } from '../adapters/profile.ts'
+import type { Api } from '../chunk/api.ts'
 import type { DiagnosticCode } from '../chunk/diagnostic.ts'
 import type { StreamLimits } from '../chunk/limits.ts'
 import type { Outcome } from '../chunk/outcome.ts'
@@ -11,9 +11,9 @@ import { logLineOf } from '../engine/log-line.ts'
 import type { LogLine } from '../engine/log-line.ts'
 import type { Policy } from '../engine/outcome.ts'
 import type { StreamReport } from '../engine/report.ts'
+import { callAside } from '../server/call-aside.ts'
 import { createEventStreamEncoder, ENCODABLE_APIS, faultOf } from '../server/encoder.ts'
 import type { EncodableApi } from '../server/encoder.ts'
-import { callAside } from './call-aside.ts'
 import { ChunkTap } from './chunk-tap.ts'
 import { readsJsonLines } from './endpoint.ts'
 import { observed } from './failure-recorder.ts'
@@ -24,6 +24,7 @@ import { bodyOfRequest, readRequest } from './guard-request.ts'
 import type { GuardedRequest } from './guard-request.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
+/** What is done with the streams of another client. */
 export interface GuardOptions {
   /**
    * - `guard` (default): bytes pass unchanged, and a stream that was cut, stalled, broke off, contradicts itself or outgrew a limit
@@ -63,11 +64,16 @@ export interface GuardOptions {
  *
  * Requests that ask for no stream, go elsewhere, or are answered with an error status pass untouched, so the client's own retries and
  * error classes stay as they are. What fails inside a stream is thrown by its body, as a StreamError.
+ *
+ * @throws TypeError for an unknown mode or API
  */
 export function guardFetch(inner: typeof fetch = fetch, options: GuardOptions = {}): typeof fetch {
   const { mode = 'guard' } = options
   if (mode !== 'guard' && mode !== 'observe' && mode !== 'normalise') {
     throw new TypeError(`guardFetch: unknown mode "${String(mode)}"; known are guard, observe and normalise`)
+  }
+  if (options.api !== undefined && !APIS.includes(options.api)) {
+    throw new TypeError(`guardFetch: unknown API "${options.api as string}"; known are ${APIS.join(', ')}`)
   }
   return async (input, init) => {
     const body = bodyOfRequest(input, init, options.api)

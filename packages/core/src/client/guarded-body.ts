@@ -9,6 +9,8 @@ import type { ByteReader } from './byte-source.ts'
 import { watchConnection } from './connection-watch.ts'
 import { letGo } from './let-go.ts'
 import { endCauseOf, rootCauseOf } from './network-error.ts'
+import { isRefused } from './refused-call.ts'
+import type { RefusedCall } from './refused-call.ts'
 import { createWatchdog, timerFired } from './watchdog.ts'
 import type { Watchdog } from './watchdog.ts'
 
@@ -50,7 +52,7 @@ export class GuardedBody {
   #idleSince: number | undefined
   /** Bytes that the engine has seen and the client has got. */
   #passed = 0
-  #refused: StreamEvent | undefined
+  #refused: RefusedCall | undefined
   /** What the client is thrown. */
   #failure: { readonly error: unknown } | undefined
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
@@ -218,9 +220,7 @@ export class GuardedBody {
   }
 
   #failureOf(events: readonly StreamEvent[]): StreamError | undefined {
-    for (const event of events) {
-      if (event.type === 'tool_call_failed' || event.type === 'tool_call_held') this.#refused ??= event
-    }
+    this.#refused ??= events.find(isRefused)
     const last = events.at(-1)
     if (last?.type === 'stream_error') return new StreamError(last)
     return last?.type === 'stream_completed' ? this.#failureOfEnd(last) : undefined
@@ -229,7 +229,7 @@ export class GuardedBody {
   #failureOfEnd({ outcome }: Terminal): StreamError | undefined {
     const { failOn, failOnRefusedCalls, unreadable, translation, engine } = this.#options
     const refused = this.#refused
-    if (failOnRefusedCalls && (refused?.type === 'tool_call_failed' || refused?.type === 'tool_call_held')) {
+    if (failOnRefusedCalls && refused !== undefined) {
       const { code, callId } = refused
       return raised(code, `the call ${callId} was refused: ${code}`)
     }

@@ -1,8 +1,10 @@
 import type { ByteReader } from './byte-source.ts'
 
-/** How long, and for how many bytes, a body that has said its last word is read on for the sake of its connection. */
+/** For how many bytes a body is read on behind its end at most. */
+const MOST_BYTES = 64 * 1024
+
+/** How long a body that has said its last word is read on for the sake of its connection. */
 const LINGER_MS = 100
-const LINGER_BYTES = 64 * 1024
 
 /** How long a body is read on behind an error that the provider itself told. */
 const TRAILING_MS = 1000
@@ -16,18 +18,7 @@ export async function readTrailing(
   take: (bytes: Uint8Array) => void,
   abort: () => void,
 ): Promise<void> {
-  const timer = setTimeout(abort, TRAILING_MS)
-  try {
-    for (let left = LINGER_BYTES; left > 0;) {
-      const { done, value } = await reader.read()
-      if (done === true || value === undefined) return
-      take(value)
-      left -= value.length
-    }
-    abort()
-  } finally {
-    clearTimeout(timer)
-  }
+  await readOn(reader, TRAILING_MS, take, abort)
 }
 
 /**
@@ -35,16 +26,28 @@ export async function readTrailing(
  * carry the next request; one that stays open or talks on is cut (faults F008, F102). Nobody waits for this.
  */
 export async function letGo(reader: ByteReader, abort: () => void): Promise<void> {
-  const timer = setTimeout(abort, LINGER_MS)
   try {
-    for (let left = LINGER_BYTES; left > 0;) {
+    await readOn(reader, LINGER_MS, () => {}, abort)
+  } catch {
+    // Broken or aborted: it is let go all the same, and what the stream said stands.
+  }
+}
+
+async function readOn(
+  reader: ByteReader,
+  forMs: number,
+  take: (bytes: Uint8Array) => void,
+  abort: () => void,
+): Promise<void> {
+  const timer = setTimeout(abort, forMs)
+  try {
+    for (let left = MOST_BYTES; left > 0;) {
       const { done, value } = await reader.read()
       if (done === true || value === undefined) return
+      take(value)
       left -= value.length
     }
     abort()
-  } catch {
-    // Broken or aborted: it is let go all the same, and what the stream said stands.
   } finally {
     clearTimeout(timer)
   }

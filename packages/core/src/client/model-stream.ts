@@ -1,22 +1,21 @@
 import type { StreamSnapshot } from '../accumulate/snapshot.ts'
 import type { StreamAdapter } from '../adapters/adapter.ts'
 import { adapterFor } from '../adapters/registry.ts'
-import type { Api } from '../adapters/registry.ts'
 import type { ProviderProfile } from '../adapters/profile.ts'
+import type { Api } from '../chunk/api.ts'
 import type { StreamChunk } from '../chunk/chunk.ts'
 import type { StreamLimits } from '../chunk/limits.ts'
-import type { RequestFacts } from '../chunk/request-facts.ts'
 import type { StreamEvent } from '../chunk/stream-event.ts'
 import type { Timeouts } from '../engine/deadlines.ts'
 import { logLineOf } from '../engine/log-line.ts'
 import type { LogLine } from '../engine/log-line.ts'
 import type { Policy } from '../engine/outcome.ts'
 import type { StreamReport } from '../engine/report.ts'
-import { requestFactsOf } from '../recording/request-facts.ts'
+import type { JsonValue } from '../json/value.ts'
+import { factsOfBody } from '../recording/request-facts.ts'
+import { callAside } from '../server/call-aside.ts'
 import { AttemptLoop } from './attempt-loop.ts'
-import { callAside } from './call-aside.ts'
 import { prepareRequest } from './endpoint.ts'
-import type { PreparedRequest } from './endpoint.ts'
 import { observed } from './failure-recorder.ts'
 import type { FailureRecorder } from './failure-recorder.ts'
 import { FlatIterator } from './flat-iterator.ts'
@@ -27,6 +26,7 @@ import type { ModelResult } from './model-result.ts'
 import type { RetryOptions } from './retry.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
+/** A request, and how its answer is read. */
 export interface StreamModelOptions {
   /** The wire format. */
   readonly api: Api
@@ -44,8 +44,6 @@ export interface StreamModelOptions {
   readonly limits?: Partial<StreamLimits>
   /** What the server is known to do differently. */
   readonly profile?: ProviderProfile
-  /** A wire format of your own, in place of the one that `api` names. */
-  readonly adapter?: StreamAdapter
   /** Default `compat`. */
   readonly policy?: Policy
   /** `all` (default): one call that is not ready holds its siblings. */
@@ -72,6 +70,12 @@ export interface StreamModelOptions {
   readonly onFailure?: FailureRecorder
   /** Monotonic milliseconds. Default `performance.now`. */
   readonly now?: () => number
+}
+
+/** As {@link StreamModelOptions}; what the server does differently, the adapter was told when it was made. */
+export interface StreamModelWithOptions extends Omit<StreamModelOptions, 'api' | 'profile'> {
+  /** Whose address and headers the request gets. Default: those of the adapter's own wire format. */
+  readonly api?: Api
 }
 
 /**
@@ -108,9 +112,17 @@ export interface ModelStream extends AsyncIterable<StreamEvent> {
  * @throws TypeError for options that can't work; what goes wrong later is the stream's last event, and thrown where it is read
  */
 export function streamModel(options: StreamModelOptions): ModelStream {
-  const request = prepareRequest(options)
-  const adapter = options.adapter ?? adapterFor(options.api, options.profile)
-  return new RequestedStream(options, request, adapter)
+  return streamModelWith(adapterFor(options.api, options.profile), options)
+}
+
+/**
+ * The same over one adapter, `chatCompletions()` for example, or one of your own. A bundle holds no other then: {@link streamModel}
+ * brings them all, because it learns the name at run time.
+ *
+ * @throws TypeError as {@link streamModel}; and for an adapter of your own without `api`
+ */
+export function streamModelWith(adapter: StreamAdapter, options: StreamModelWithOptions): ModelStream {
+  return new RequestedStream(adapter, options)
 }
 
 class RequestedStream implements ModelStream {
@@ -119,13 +131,15 @@ class RequestedStream implements ModelStream {
   #settle: (() => void) | undefined
   #fail: ((error: unknown) => void) | undefined
 
-  constructor(options: StreamModelOptions, request: PreparedRequest, adapter: StreamAdapter) {
+  constructor(adapter: StreamAdapter, options: StreamModelWithOptions) {
     const { onReport, onLog } = options
+    const request = prepareRequest({ ...options, api: options.api ?? adapter.api })
     const { fetch: send, ended } = observed(options.fetch ?? fetch, options.onFailure)
     this.#loop = new AttemptLoop({
       engine: {
         adapter,
-        request: factsOf(request.body),
+        // By the same rules as of a recorded request: what it asks for arms the checks of the answer.
+        request: factsOfBody(JSON.parse(request.body) as JsonValue),
         ...(options.limits !== undefined && { limits: options.limits }),
         ...(options.policy !== undefined && { policy: options.policy }),
         ...(options.batch !== undefined && { batch: options.batch }),
@@ -219,9 +233,4 @@ class RequestedStream implements ModelStream {
       // `ended` has passed it on.
     }
   }
-}
-
-/** What the request asks for arms the checks of the answer, by the same rules as for a recorded one. */
-function factsOf(body: string): RequestFacts {
-  return requestFactsOf({ t: 'req', line: 0, atUs: 0, headers: [], body: new TextEncoder().encode(body) })
 }

@@ -1,6 +1,7 @@
 import type { StreamErrorEvent } from '../chunk/stream-event.ts'
 import { LONGEST_TIMER_MS } from './watchdog.ts'
 
+/** How often a request is sent again, and after which wait. */
 export interface RetryOptions {
   /** Attempts in all, the first included; 1 turns retries off. Default 3. */
   readonly attempts?: number

@@ -80,7 +80,7 @@ function lostOnTheWay(report: StreamReport, upstream: StreamReport): readonly Hi
     const ended = `here the stream is ${report.outcome ?? 'open'}${codeOf(report)}, upstream ${upstream.outcome ?? 'open'}${codeOf(upstream)}`
     hints.push(
       hint('arguments_lost_on_the_way', [
-        `${ours} argument bytes came, ${theirs} were sent`,
+        `${counted(ours, 'argument byte')} came, ${theirs} were sent`,
         ended,
         ...bytesOf(report, upstream),
         ...shorterCall(report, upstream),
@@ -105,7 +105,9 @@ function shorterCall(report: StreamReport, upstream: StreamReport): readonly str
 }
 
 function bytesOf({ counts: ours }: StreamReport, { counts: theirs }: StreamReport): readonly string[] {
-  return [`${ours.events} events in ${ours.bytes} bytes came, ${theirs.events} in ${theirs.bytes} were sent`]
+  return [
+    `${counted(ours.events, 'event')} in ${counted(ours.bytes, 'byte')} came, ${theirs.events} in ${theirs.bytes} were sent`,
+  ]
 }
 
 const BROKEN_HINTS = {

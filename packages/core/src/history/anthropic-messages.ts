@@ -1,4 +1,5 @@
 import type { RequestMessage } from './request-message.ts'
+import { SentInOrder } from './sent-in-order.ts'
 import type { CallPart, ProsePart, Turn } from './turn.ts'
 import { isWireObject } from './wire-object.ts'
 
@@ -10,49 +11,43 @@ import { isWireObject } from './wire-object.ts'
  */
 export function anthropicHistory(turn: Turn): readonly RequestMessage[] {
   const pairs = pairsOf(turn)
-  const content: RequestMessage[] = []
-  // A message may not end with thinking.
-  let thinking: { readonly part: ProsePart; readonly block: RequestMessage }[] = []
-  const send = (block: RequestMessage): void => {
-    for (const waiting of thinking) content.push(waiting.block)
-    thinking = []
-    content.push(block)
-  }
+  const content = new SentInOrder(turn)
   for (const part of turn.parts) {
     switch (part.kind) {
       case 'text':
-        if (part.text.trim() !== '') send({ ...part.metadata, type: 'text', text: part.text })
+        if (part.text.trim() !== '') content.send({ ...part.metadata, type: 'text', text: part.text })
         break
       case 'refusal':
-        if (part.text.trim() !== '') send({ type: 'text', text: part.text })
+        if (part.text.trim() !== '') content.send({ type: 'text', text: part.text })
         break
       case 'reasoning': {
         const block = thinkingOf(part)
         if (block === undefined) turn.drop(part.block, part.whole ? 'no_proof' : 'cut_off')
-        else thinking.push({ part, block })
+        else content.wait(part, block)
         break
       }
       case 'opaque':
         if (!part.whole) turn.drop(part.block, 'cut_off')
-        else if (isSendable(part, pairs)) send(part.metadata)
+        else if (isSendable(part, pairs)) content.send(part.metadata)
         else turn.drop(part.block, typeof part.metadata['tool_use_id'] === 'string' ? 'unpaired' : 'no_word')
         break
       case 'call':
-        send({ ...part.metadata, type: 'tool_use', id: part.id, name: part.name, input: part.input })
+        content.send({ ...part.metadata, type: 'tool_use', id: part.id, name: part.name, input: part.input })
         break
       case 'provider-call':
         // The provider knows its own calls by the ids that it gave them.
         if (pairs.calls.has(part.block.callId)) {
-          send({ ...part.metadata, id: part.block.callId, name: part.name, input: part.input })
+          content.send({ ...part.metadata, id: part.block.callId, name: part.name, input: part.input })
         } else turn.drop(part.block, 'unpaired')
         break
       case 'gap':
         break
     }
   }
-  for (const { part } of thinking) turn.drop(part.block, 'unpaired')
-  if (content.length === 0) return []
-  const message = { role: 'assistant', content }
+  // A message may not end with thinking.
+  content.lose()
+  if (content.sent.length === 0) return []
+  const message = { role: 'assistant', content: content.sent }
   return turn.calls.length === 0 ? [message] : [message, { role: 'user', content: turn.calls.map(resultOf) }]
 }
 

@@ -1,4 +1,5 @@
 import type { RequestMessage } from './request-message.ts'
+import { SentInOrder } from './sent-in-order.ts'
 import type { CallPart, ProsePart, Turn } from './turn.ts'
 
 /**
@@ -8,27 +9,21 @@ import type { CallPart, ProsePart, Turn } from './turn.ts'
  * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html
  */
 export function bedrockMessages(turn: Turn): readonly RequestMessage[] {
-  const content: RequestMessage[] = []
-  let reasoning: { readonly part: ProsePart; readonly block: RequestMessage }[] = []
-  const send = (block: RequestMessage): void => {
-    for (const waiting of reasoning) content.push(waiting.block)
-    reasoning = []
-    content.push(block)
-  }
+  const content = new SentInOrder(turn)
   for (const part of turn.parts) {
     switch (part.kind) {
       case 'text':
       case 'refusal':
-        if (part.text.trim() !== '') send({ text: part.text })
+        if (part.text.trim() !== '') content.send({ text: part.text })
         break
       case 'reasoning': {
         const block = reasoningOf(part)
         if (block === undefined) turn.drop(part.block, part.whole ? 'no_proof' : 'cut_off')
-        else reasoning.push({ part, block })
+        else content.wait(part, block)
         break
       }
       case 'call':
-        send({ toolUse: { toolUseId: part.id, name: part.name, input: part.input } })
+        content.send({ toolUse: { toolUseId: part.id, name: part.name, input: part.input } })
         break
       case 'opaque':
       case 'provider-call':
@@ -38,9 +33,9 @@ export function bedrockMessages(turn: Turn): readonly RequestMessage[] {
         break
     }
   }
-  for (const { part } of reasoning) turn.drop(part.block, 'unpaired')
-  if (content.length === 0) return []
-  const message = { role: 'assistant', content }
+  content.lose()
+  if (content.sent.length === 0) return []
+  const message = { role: 'assistant', content: content.sent }
   return turn.calls.length === 0 ? [message] : [message, { role: 'user', content: turn.calls.map(resultOf) }]
 }
 

@@ -12,6 +12,7 @@ import { responsesInput } from './responses.ts'
 import { readTurn } from './turn.ts'
 import type { DroppedBlock, Turn } from './turn.ts'
 
+/** Which choice goes on, where it came from, and what the request that it goes into knows already. */
 export interface HistoryOptions {
   /** Index of the choice that goes on. Default 0. */
   readonly choice?: number

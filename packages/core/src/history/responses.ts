@@ -1,4 +1,5 @@
 import type { RequestMessage } from './request-message.ts'
+import { SentInOrder } from './sent-in-order.ts'
 import type { CallPart, Metadata, ProsePart, ProviderCallPart, Turn } from './turn.ts'
 import { isWireObject } from './wire-object.ts'
 
@@ -9,18 +10,11 @@ import { isWireObject } from './wire-object.ts'
  * @see https://platform.openai.com/docs/guides/reasoning
  */
 export function responsesInput(turn: Turn): readonly RequestMessage[] {
-  const items: RequestMessage[] = []
-  let reasoning: { readonly part: ProsePart; readonly item: RequestMessage }[] = []
+  const items = new SentInOrder(turn)
   let message: OpenMessage | undefined
   const send = (item: RequestMessage): void => {
-    for (const waiting of reasoning) items.push(waiting.item)
-    reasoning = []
-    items.push(item)
+    items.send(item)
     message = undefined
-  }
-  const lose = (): void => {
-    for (const { part } of reasoning) turn.drop(part.block, 'unpaired')
-    reasoning = []
   }
   for (const part of turn.parts) {
     switch (part.kind) {
@@ -28,7 +22,7 @@ export function responsesInput(turn: Turn): readonly RequestMessage[] {
       case 'refusal': {
         if (part.text === '') break
         const item = itemOf(part.metadata)
-        if (item === undefined) lose()
+        if (item === undefined) items.lose()
         if (message === undefined || message.id !== item?.['id']) {
           const content: RequestMessage[] = []
           send({ ...(item ?? { type: 'message', role: 'assistant' }), content })
@@ -40,7 +34,7 @@ export function responsesInput(turn: Turn): readonly RequestMessage[] {
       case 'reasoning': {
         const item = itemOf(part.metadata)
         // The last block of an item has all of it.
-        if (item !== undefined && part.whole) reasoning.push({ part, item })
+        if (item !== undefined && part.whole) items.wait(part, item)
         else if (!hasItem(turn, part)) turn.drop(part.block, part.whole ? 'no_proof' : 'cut_off')
         break
       }
@@ -49,12 +43,12 @@ export function responsesInput(turn: Turn): readonly RequestMessage[] {
         if (item !== undefined) send(item)
         else {
           turn.drop(part.block, 'no_proof')
-          lose()
+          items.lose()
         }
         break
       }
       case 'call':
-        if (itemOf(part.metadata) === undefined) lose()
+        if (itemOf(part.metadata) === undefined) items.lose()
         send(callOf(part))
         break
       case 'provider-call': {
@@ -62,17 +56,17 @@ export function responsesInput(turn: Turn): readonly RequestMessage[] {
         if (typeof item !== 'string') send(item)
         else {
           turn.drop(part.block, item)
-          lose()
+          items.lose()
         }
         break
       }
       case 'gap':
-        lose()
+        items.lose()
         break
     }
   }
-  lose()
-  return [...items, ...turn.calls.map(outputOf)]
+  items.lose()
+  return [...items.sent, ...turn.calls.map(outputOf)]
 }
 
 interface OpenMessage {

@@ -21,6 +21,7 @@ import type { IdRules } from './call-id.ts'
  */
 export type DropReason = 'no_result' | 'not_whole' | 'other_api' | 'cut_off' | 'unpaired' | 'no_proof' | 'no_word'
 
+/** A block that does not go into the history. */
 export interface DroppedBlock {
   readonly block: ContentBlock
   readonly reason: DropReason

@@ -1,6 +1,7 @@
 import { Agent, fetch as fetchOfUndici } from 'undici'
 import { connectionWatcher } from '../client/connection-watch.ts'
 
+/** How connections are made and kept; the clocks of an answer are the caller's. */
 export interface NodeFetchOptions {
   /** For the connection alone, not for the answer, in milliseconds. Default 10 000. */
   readonly connectTimeoutMs?: number
@@ -12,6 +13,7 @@ export interface NodeFetchOptions {
   readonly http2?: boolean
 }
 
+/** A `fetch` and the connections behind it. */
 export interface NodeFetch {
   readonly fetch: typeof fetch
   /** Settles when every request has ended and every connection is closed. */

@@ -1,5 +1,6 @@
 import { GraphemeSplitter } from './graphemes.ts'
 
+/** Time as {@link pace} sees it: another one in tests, or the frames of a display. */
 export interface PaceClock {
   /** Monotonic milliseconds. */
   now(): number
@@ -7,6 +8,7 @@ export interface PaceClock {
   after(ms: number, callback: () => void): () => void
 }
 
+/** The rhythm. Every number must be more than 0; `Infinity` lifts its bound. */
 export interface PaceOptions {
   /** Characters per second as a reader counts them. Default 120. */
   readonly charsPerSecond?: number
@@ -31,7 +33,7 @@ export interface PaceOptions {
  * Reads ahead of what it shows, up to 16 384 characters. The last character is held until it can't grow any more. Leaving the loop
  * gives the source up.
  *
- * @throws what the source throws, after the text before it; the signal's reason once it is aborted
+ * @throws TypeError at once for a number that is not more than 0; later what the source throws, after the text before it; the signal's reason once it is aborted
  */
 export function pace(source: AsyncIterable<string>, options: PaceOptions = {}): AsyncIterableIterator<string> {
   const { charsPerSecond = 120, maxLagMs = 1000, frameMs = 16 } = options

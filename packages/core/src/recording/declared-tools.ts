@@ -1,5 +1,6 @@
 import { isJsonObject } from '../json/value.ts'
 import type { JsonObject, JsonValue } from '../json/value.ts'
+import { own } from './own-field.ts'
 
 /** Tools of the Responses API that the provider runs, or that a host answers by their item: no function of their name is called. */
 const BUILT_IN: ReadonlySet<string> = new Set([
@@ -59,8 +60,4 @@ function bedrockTools(body: JsonObject): JsonValue | undefined {
 function nameOf(definition: JsonValue): string | undefined {
   const name = isJsonObject(definition) ? own(definition, 'name') : undefined
   return typeof name === 'string' && name !== '' ? name : undefined
-}
-
-function own(object: JsonObject, name: string): JsonValue | undefined {
-  return Object.hasOwn(object, name) ? object[name] : undefined
 }

@@ -19,7 +19,7 @@ export type { RecordingErrorCode } from './recording-error.ts'
 export { looksLikeRecording, readRecordings } from './read-recordings.ts'
 export type { ReadRecordingsOptions } from './read-recordings.ts'
 export { replayInto } from './replay.ts'
-export type { ReplayEndCause, ReplayTarget } from './replay.ts'
+export type { ReplayTarget } from './replay.ts'
 export { requestFactsOf } from './request-facts.ts'
 export { createRecordingWriter, MAX_READ_BYTES, writeRecordings } from './write-recording.ts'
 export type {

@@ -18,6 +18,7 @@ import { RecordingError } from './recording-error.ts'
 import { splitLines } from './split-lines.ts'
 import type { TextLine } from './split-lines.ts'
 
+/** What the reader can't do by itself. */
 export interface ReadRecordingsOptions {
   /** SHA-256 in hex of reads laid end to end. Where given, a body is checked against the hash of its end line. */
   readonly sha256?: (reads: readonly Uint8Array[]) => string

@@ -21,6 +21,7 @@ export interface Recording {
   readonly tornLine?: number
 }
 
+/** Every head line says it. */
 export const RECORDING_FORMAT = 'streamfold/recording'
 /** The newest version that is read here. Same version: unknown lines and keys are kept; higher: refused. */
 export const RECORDING_VERSION = 1
@@ -33,14 +34,17 @@ interface Line {
   readonly other?: JsonObject
 }
 
+/** Any line of a file. */
 export type RecordingLine = RecordingHead | RecordedRequest | RecordedResponse | RecordedRead | RecordingEnd | OtherLine
 
+/** Where the bytes were taken: at the socket, behind transfer coding, at `fetch`, or from another tool's file. */
 export type CaptureLevel = 'socket' | 'http-data' | 'fetch' | 'imported'
 /** `altered`: a redaction changed lengths, so offsets are those of the file, not those of the wire. */
 export type BodyForm = 'decoded' | 'encoded' | 'altered'
 /** `per-event`: times are of events, not of reads; `none`: times mean nothing. */
 export type TimingKind = 'exact' | 'per-event' | 'none'
 
+/** The first line of an exchange: what the bytes and times in it are. */
 export interface RecordingHead extends Line {
   readonly t: 'head'
   readonly version: number
@@ -59,6 +63,7 @@ export interface RecordingHead extends Line {
   readonly api?: string
 }
 
+/** What was sent. */
 export interface RecordedRequest extends Line {
   readonly t: 'req'
   readonly atUs: number
@@ -71,6 +76,7 @@ export interface RecordedRequest extends Line {
   readonly bodySha256?: string
 }
 
+/** The response head. */
 export interface RecordedResponse extends Line {
   readonly t: 'res'
   readonly atUs: number
@@ -81,6 +87,7 @@ export interface RecordedResponse extends Line {
 /** In order, with original case and duplicates. */
 export type HeaderPair = readonly [name: string, value: string]
 
+/** What one read of the network brought. */
 export interface RecordedRead extends Line {
   readonly t: 'b'
   readonly atUs: number
@@ -93,6 +100,7 @@ export interface RecordedRead extends Line {
 export const END_KINDS = ['complete', 'cut', 'reset', 'aborted', 'timeout', 'error'] as const
 export type EndKind = (typeof END_KINDS)[number]
 
+/** How the body ended, as the recorder saw it. */
 export interface RecordingEnd extends Line {
   readonly t: 'end'
   readonly atUs: number

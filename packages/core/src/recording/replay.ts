@@ -1,22 +1,12 @@
 import type { StreamEvent } from '../chunk/stream-event.ts'
-import type { EndKind, HeaderPair, Recording } from './recording.ts'
+import type { EndCause, StreamEngine } from '../engine/stream-engine.ts'
+import type { EndKind, Recording } from './recording.ts'
 import { RecordingError } from './recording-error.ts'
 
-/** What a recording is played into. A `StreamEngine` is one; times are milliseconds since the request. */
-export interface ReplayTarget {
-  start(atMs: number): void
-  response(
-    head: { readonly status: number; readonly headers?: readonly HeaderPair[] },
-    atMs?: number,
-    nowMs?: number,
-  ): void
-  push(bytes: Uint8Array, atMs?: number): readonly StreamEvent[]
-  end(cause: ReplayEndCause, atMs?: number): readonly StreamEvent[]
-}
+/** What a recording is played into: an engine, or what notes down what one would hear. Times are milliseconds since the request. */
+export type ReplayTarget = Pick<StreamEngine, 'start' | 'response' | 'push' | 'end'>
 
-export type ReplayEndCause = 'eof' | 'cut' | 'reset' | 'aborted' | 'timeout' | 'error'
-
-const CAUSES: Readonly<Record<EndKind, ReplayEndCause>> = {
+const CAUSES: Readonly<Record<EndKind, EndCause>> = {
   complete: 'eof',
   cut: 'cut',
   reset: 'reset',

@@ -3,6 +3,7 @@ import { readStrict } from '../json/strict.ts'
 import { isJsonObject } from '../json/value.ts'
 import type { JsonObject, JsonValue } from '../json/value.ts'
 import { declaredTools } from './declared-tools.ts'
+import { own } from './own-field.ts'
 import type { RecordedRequest } from './recording.ts'
 
 /**
@@ -19,8 +20,12 @@ export function requestFactsOf(request: RecordedRequest | undefined): RequestFac
 function bodyFactsOf(request: RecordedRequest): RequestFacts {
   if (request.body === undefined) return factsOf(request.other?.['facts'])
   const parsed = readStrict(new TextDecoder().decode(request.body))
-  if (!parsed.ok || !isJsonObject(parsed.value)) return {}
-  const body = parsed.value
+  return parsed.ok ? factsOfBody(parsed.value) : {}
+}
+
+/** The same of a body alone, for whoever has parsed it already. */
+export function factsOfBody(body: JsonValue): RequestFacts {
+  if (!isJsonObject(body)) return {}
   // Gemini, Ollama and Bedrock keep the settings of the generation together.
   const config = inner(body, 'generationConfig') ?? inner(body, 'inferenceConfig') ?? inner(body, 'options') ?? {}
   const n = positive(own(body, 'n')) ?? positive(own(config, 'candidateCount'))
@@ -70,8 +75,4 @@ function inner(body: JsonObject, name: string): JsonObject | undefined {
 
 function positive(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined
-}
-
-function own(object: JsonObject, name: string): JsonValue | undefined {
-  return Object.hasOwn(object, name) ? object[name] : undefined
 }

@@ -25,6 +25,7 @@ export type LineToWrite =
   | Omit<RecordingEnd, 'line'>
   | Omit<OtherLine, 'line'>
 
+/** The first line of an exchange; what is left out has the default of the format. */
 export interface HeadToWrite extends Omit<RecordingHead, 'line' | 'version' | 'body' | 'timing'> {
   readonly body?: BodyForm
   readonly timing?: TimingKind
@@ -37,6 +38,7 @@ export interface RunningHash {
   hex(): string
 }
 
+/** What the writer can't do by itself. */
 export interface RecordingWriterOptions {
   /**
    * A fresh SHA-256 for each exchange. With it, end lines say the hash of what was written, and a request body that is too
@@ -45,6 +47,7 @@ export interface RecordingWriterOptions {
   readonly sha256?: () => RunningHash
 }
 
+/** Writes lines one by one, in the order in which they came. */
 export interface RecordingWriter {
   /**
    * The text of one line, with its line end: whole, so that a file which is only ever appended to with such texts can be

@@ -2,11 +2,15 @@ import type { StreamChunk, ToolCallDelta } from '../chunk/chunk.ts'
 import type { StreamFault } from '../chunk/fault.ts'
 import type { FinishReason } from '../chunk/finish-reason.ts'
 import type { TokenUsage } from '../chunk/usage.ts'
+import { blockKey } from './block-key.ts'
 import { errorTypeOf } from './error-type.ts'
 import { eventText } from './event-text.ts'
-import type { EventStreamWriter } from './encoder.ts'
-import { blockKey, callOf, foreign, take } from './writer-settings.ts'
-import type { WriterSettings, WrittenCall } from './writer-settings.ts'
+import type { EventStreamWriter, WritableChunk } from './event-stream-writer.ts'
+import { faultNote } from './fault-note.ts'
+import { foreign } from './foreign-fields.ts'
+import { callOf, take } from './written-call.ts'
+import type { WrittenCall } from './written-call.ts'
+import type { WrittenResponse } from './written-response.ts'
 
 const CHUNK_KEYS: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices', 'usage', 'error'])
 const CHOICE_KEYS: ReadonlySet<string> = new Set(['index', 'delta', 'message', 'finish_reason', 'usage', 'error'])
@@ -35,25 +39,23 @@ interface WrittenChoice {
  */
 export class ChatCompletionsWriter implements EventStreamWriter {
   readonly oneChoice = false
-  readonly #settings: WriterSettings
+  readonly #response: WrittenResponse
+  readonly #includeUsage: boolean
   readonly #choices = new Map<number, WrittenChoice>()
   readonly #calls = new Map<string, WrittenCall>()
-  #id: string | undefined
-  #model: string | undefined
-  #usage: TokenUsage | undefined
 
-  constructor(settings: WriterSettings) {
-    this.#settings = settings
-    this.#id = settings.id
-    this.#model = settings.model
+  constructor(response: WrittenResponse, includeUsage: boolean) {
+    this.#response = response
+    this.#includeUsage = includeUsage
   }
 
-  write(chunk: Exclude<StreamChunk, { readonly type: 'error' }>): string {
+  /** Its first event is that of the first content. */
+  begin(): string {
+    return ''
+  }
+
+  write(chunk: WritableChunk): string {
     switch (chunk.type) {
-      case 'start':
-        this.#id ??= chunk.id
-        this.#model ??= chunk.model
-        return ''
       case 'text-delta':
         return this.#delta(chunk.choice, { content: chunk.text })
       case 'reasoning-delta':
@@ -62,34 +64,30 @@ export class ChatCompletionsWriter implements EventStreamWriter {
         return this.#delta(chunk.choice, { refusal: chunk.text })
       case 'tool-call-delta':
         return chunk.providerExecuted === true ? '' : this.#call(chunk)
-      case 'usage':
-        this.#usage = chunk.usage
-        return ''
       case 'metadata':
         return this.#metadata(chunk)
       case 'finish':
         return this.#finish(chunk.choice ?? 0, chunk.reason, chunk.raw ?? null)
-      case 'block-start':
       case 'block-end':
         return ''
     }
   }
 
   close(): string {
-    const usage = this.#usage === undefined || !this.#settings.includeUsage ? '' : this.#event([], usageOf(this.#usage))
-    return `${usage}data: [DONE]\n\n`
+    const { usage } = this.#response
+    const counters = usage === undefined || !this.#includeUsage ? '' : this.#event([], usageOf(usage))
+    return `${counters}data: [DONE]\n\n`
   }
 
   error(fault: StreamFault): string {
-    const { message, code, callId, provider } = fault
+    const { message, code, provider } = fault
     return eventText({
       error: {
         message,
         type: errorTypeOf(fault),
         code: provider?.code ?? code,
         param: null,
-        // The codes of `docs/faults.md`, whatever the provider called it.
-        streamfold: { code, retryable: fault.retryable, ...(callId !== undefined && { callId }) },
+        ...faultNote(fault),
       },
     })
   }
@@ -152,13 +150,12 @@ export class ChatCompletionsWriter implements EventStreamWriter {
   }
 
   #event(choices: readonly object[], fields: object = {}): string {
-    this.#id ??= `chatcmpl-${crypto.randomUUID()}`
     return eventText({
       ...fields,
-      id: this.#id,
+      id: this.#response.id('chatcmpl-'),
       object: 'chat.completion.chunk',
-      created: this.#settings.created,
-      model: this.#model ?? 'unknown',
+      created: this.#response.created,
+      model: this.#response.model,
       choices,
     })
   }

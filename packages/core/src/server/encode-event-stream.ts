@@ -1,4 +1,5 @@
 import type { StreamChunk } from '../chunk/chunk.ts'
+import { callAside } from './call-aside.ts'
 import { createEventStreamEncoder, faultOf } from './encoder.ts'
 import type { EncodableApi, EncoderOptions } from './encoder.ts'
 
@@ -9,6 +10,7 @@ export const EVENT_STREAM_HEADERS: Readonly<Record<string, string>> = {
   'x-accel-buffering': 'no',
 }
 
+/** Beside what is written: what happens while nothing comes, and who hears when one side is gone. */
 export interface EncodeOptions extends EncoderOptions {
   /** A comment is written after this many milliseconds in which nothing else was. `Infinity` turns it off. Default 15 000. */
   readonly heartbeatMs?: number
@@ -49,7 +51,7 @@ export function encodeEventStream(
       pending = undefined
       return result.done === true ? encoder.end() : encoder.push(result.value)
     } catch (error) {
-      if (onError !== undefined) tell(onError, error)
+      if (onError !== undefined) callAside(onError, error)
       return encoder.fail(faultOf(error))
     }
   }
@@ -80,17 +82,6 @@ export function eventStreamResponse(
 ): Response {
   const body = encodeEventStream(chunks, api, options)
   return new Response(body, { headers: { ...EVENT_STREAM_HEADERS, ...options.headers } })
-}
-
-/** What an onlooker throws is seen like the error of any event handler, and keeps no client from its error event. */
-function tell(onError: (error: unknown) => void, error: unknown): void {
-  try {
-    onError(error)
-  } catch (thrown) {
-    queueMicrotask(() => {
-      throw thrown
-    })
-  }
 }
 
 /** A source that is over is told so; what it says to that concerns nobody any more. */

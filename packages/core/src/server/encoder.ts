@@ -1,18 +1,22 @@
 import type { StreamChunk } from '../chunk/chunk.ts'
 import { StreamError } from '../chunk/stream-error.ts'
 import type { StreamFault } from '../chunk/fault.ts'
+import { blockKey } from './block-key.ts'
 import { ChatCompletionsWriter } from './chat-completions.ts'
+import type { EventStreamWriter } from './event-stream-writer.ts'
 import { MessagesWriter } from './messages.ts'
 import { refusal, RefusalCheck } from './refusal.ts'
 import { ResponsesWriter } from './responses.ts'
 import { RestatedBlocks } from './restated.ts'
-import { blockKey } from './writer-settings.ts'
+import { WrittenResponse } from './written-response.ts'
 
 /** The APIs that streams can be written for. */
 export const ENCODABLE_APIS = ['chat_completions', 'responses', 'anthropic_messages'] as const
 
+/** One of {@link ENCODABLE_APIS}. */
 export type EncodableApi = (typeof ENCODABLE_APIS)[number]
 
+/** What a response is called where the chunks are not to say it, and what of it is written. */
 export interface EncoderOptions {
   /** Id of the response. Default: the one that came, else a random one. */
   readonly id?: string
@@ -40,35 +44,21 @@ export interface EventStreamEncoder {
   readonly ended: boolean
 }
 
-/** What an API makes of the chunks; the order of things, and what must not pass, is the encoder's business. */
-export interface EventStreamWriter {
-  /** Only choice 0 exists in this API. */
-  readonly oneChoice: boolean
-  write(chunk: Exclude<StreamChunk, { readonly type: 'error' }>): string
-  /** Every choice has finished. */
-  close(): string
-  error(fault: StreamFault): string
-}
-
 /** @throws TypeError for an API that can't be written */
 export function createEventStreamEncoder(api: EncodableApi, options: EncoderOptions = {}): EventStreamEncoder {
-  return new Encoder(writerFor(api, options))
+  const { id, model, created = Math.floor(Date.now() / 1000), includeUsage = true } = options
+  const response = new WrittenResponse({ id, model, created })
+  return new Encoder(response, writerFor(api, response, includeUsage))
 }
 
-function writerFor(api: EncodableApi, options: EncoderOptions): EventStreamWriter {
-  const settings = {
-    id: options.id,
-    model: options.model,
-    created: options.created ?? Math.floor(Date.now() / 1000),
-    includeUsage: options.includeUsage ?? true,
-  }
+function writerFor(api: EncodableApi, response: WrittenResponse, includeUsage: boolean): EventStreamWriter {
   switch (api) {
     case 'chat_completions':
-      return new ChatCompletionsWriter(settings)
+      return new ChatCompletionsWriter(response, includeUsage)
     case 'responses':
-      return new ResponsesWriter(settings)
+      return new ResponsesWriter(response)
     case 'anthropic_messages':
-      return new MessagesWriter(settings)
+      return new MessagesWriter(response)
     default:
       throw new TypeError(`can't write "${String(api)}" streams; known are ${ENCODABLE_APIS.join(', ')}`)
   }
@@ -76,6 +66,7 @@ function writerFor(api: EncodableApi, options: EncoderOptions): EventStreamWrite
 
 class Encoder implements EventStreamEncoder {
   ended = false
+  readonly #response: WrittenResponse
   readonly #writer: EventStreamWriter
   readonly #blocks = new RestatedBlocks()
   readonly #refusals = new RefusalCheck()
@@ -84,14 +75,22 @@ class Encoder implements EventStreamEncoder {
   #finished = 0
   readonly #providerRun = new Set<string>()
 
-  constructor(writer: EventStreamWriter) {
+  constructor(response: WrittenResponse, writer: EventStreamWriter) {
+    this.#response = response
     this.#writer = writer
   }
 
   push(chunk: StreamChunk): string {
     if (this.ended) return ''
     if (chunk.type === 'error') return this.fail(chunk.error)
-    if (chunk.type === 'start' || chunk.type === 'usage') return this.#writer.write(chunk)
+    if (chunk.type === 'start') {
+      this.#response.start(chunk)
+      return this.#writer.begin()
+    }
+    if (chunk.type === 'usage') {
+      this.#response.usage = chunk.usage
+      return ''
+    }
     if (chunk.type === 'metadata' && chunk.choice === undefined) return this.#writer.write(chunk)
     const choice = chunk.choice ?? 0
     if (choice > 0 && this.#writer.oneChoice) {
@@ -134,6 +133,7 @@ class Encoder implements EventStreamEncoder {
         break
       }
       case 'block-start':
+        return ''
       case 'metadata':
         break
       default:

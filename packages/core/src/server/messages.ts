@@ -1,11 +1,14 @@
 import type { StreamChunk, ToolCallDelta } from '../chunk/chunk.ts'
 import type { StreamFault } from '../chunk/fault.ts'
 import type { FinishReason } from '../chunk/finish-reason.ts'
-import type { TokenUsage } from '../chunk/usage.ts'
-import type { EventStreamWriter } from './encoder.ts'
+import { blockKey } from './block-key.ts'
+import type { EventStreamWriter, WritableChunk } from './event-stream-writer.ts'
 import { eventText } from './event-text.ts'
-import { blockKey, callOf, foreign, take } from './writer-settings.ts'
-import type { WriterSettings, WrittenCall } from './writer-settings.ts'
+import { faultNote } from './fault-note.ts'
+import { foreign } from './foreign-fields.ts'
+import { callOf, take } from './written-call.ts'
+import type { WrittenCall } from './written-call.ts'
+import type { WrittenResponse } from './written-response.ts'
 
 type TextType = 'text' | 'thinking'
 
@@ -14,7 +17,7 @@ interface WrittenText {
   readonly index: number
 }
 
-type BlockChunk = Extract<StreamChunk, { readonly index: number }>
+type BlockChunk = Extract<WritableChunk, { readonly index: number }>
 
 const CALL_KEYS: ReadonlySet<string> = new Set(['type', 'id', 'name', 'input'])
 
@@ -26,6 +29,7 @@ const CALL_KEYS: ReadonlySet<string> = new Set(['type', 'id', 'name', 'input'])
  */
 export class MessagesWriter implements EventStreamWriter {
   readonly oneChoice = true
+  readonly #response: WrittenResponse
   readonly #calls = new Map<string, WrittenCall>()
   /** Key of the call whose input is being written. */
   #openCall: string | undefined
@@ -38,21 +42,17 @@ export class MessagesWriter implements EventStreamWriter {
   #begun = false
   #refused = false
   #hasOwnCalls = false
-  #id: string | undefined
-  #model: string | undefined
-  #usage: TokenUsage = {}
 
-  constructor(settings: WriterSettings) {
-    this.#id = settings.id
-    this.#model = settings.model
+  constructor(response: WrittenResponse) {
+    this.#response = response
   }
 
   /**
    * Blocks are written one after the other, as the API itself does and as clients expect it: what belongs to another block waits while
    * the input of a call is being written.
    */
-  write(chunk: Exclude<StreamChunk, { readonly type: 'error' }>): string {
-    if (!('index' in chunk) || chunk.type === 'block-start') return this.#writeNow(chunk)
+  write(chunk: WritableChunk): string {
+    if (!('index' in chunk)) return this.#writeNow(chunk)
     const key = blockKey(chunk)
     if (this.#openCall !== undefined && this.#openCall !== key) {
       const waiting = this.#waiting.get(key)
@@ -75,12 +75,8 @@ export class MessagesWriter implements EventStreamWriter {
     return text
   }
 
-  #writeNow(chunk: Exclude<StreamChunk, { readonly type: 'error' }>): string {
+  #writeNow(chunk: WritableChunk): string {
     switch (chunk.type) {
-      case 'start':
-        this.#id ??= chunk.id
-        this.#model ??= chunk.model
-        return this.#begin()
       case 'text-delta':
       case 'refusal-delta':
         this.#refused ||= chunk.type === 'refusal-delta'
@@ -91,12 +87,8 @@ export class MessagesWriter implements EventStreamWriter {
         return this.#call(chunk)
       case 'block-end':
         return this.#end(chunk)
-      case 'usage':
-        this.#usage = chunk.usage
-        return ''
       case 'finish':
         return this.#finish(chunk.reason, chunk.raw ?? null)
-      case 'block-start':
       case 'metadata':
         return ''
     }
@@ -107,29 +99,23 @@ export class MessagesWriter implements EventStreamWriter {
   }
 
   error(fault: StreamFault): string {
-    const { message, code, retryable, callId } = fault
     return event({
       type: 'error',
-      error: {
-        type: errorTypeOf(fault),
-        message,
-        streamfold: { code, retryable, ...(callId !== undefined && { callId }) },
-      },
+      error: { type: errorTypeOf(fault), message: fault.message, ...faultNote(fault) },
     })
   }
 
-  #begin(): string {
+  begin(): string {
     if (this.#begun) return ''
     this.#begun = true
-    this.#id ??= `msg_${crypto.randomUUID().replaceAll('-', '')}`
-    const { inputTokens = 0 } = this.#usage
+    const { model, usage: { inputTokens = 0 } = {} } = this.#response
     return event({
       type: 'message_start',
       message: {
-        id: this.#id,
+        id: this.#response.id('msg_'),
         type: 'message',
         role: 'assistant',
-        model: this.#model ?? 'unknown',
+        model,
         content: [],
         stop_reason: null,
         stop_sequence: null,
@@ -140,7 +126,7 @@ export class MessagesWriter implements EventStreamWriter {
 
   #text(type: TextType, index: number, delta: object): string {
     const key = `${type}/${index}`
-    let before = this.#begin()
+    let before = this.begin()
     if (this.#open === undefined || this.#openKey !== key) {
       before += this.#closeText()
       this.#open = { type, index: this.#next++ }
@@ -169,7 +155,7 @@ export class MessagesWriter implements EventStreamWriter {
     if (type === 'tool_use') this.#hasOwnCalls = true
     const block = { ...foreign(call.metadata, CALL_KEYS), type, id: call.callId, name: call.name, input: {} }
     return (
-      this.#begin() +
+      this.begin() +
       this.#closeText() +
       event({ type: 'content_block_start', index: placed.index, content_block: block }) +
       (call.freeText ? inputDelta(placed.index, '{"input":"') : '') +
@@ -214,7 +200,7 @@ export class MessagesWriter implements EventStreamWriter {
     const whole = reason !== 'length' && reason !== 'content-filter'
     let closed = this.#closeCall(whole)
     while (this.#waiting.size > 0) closed += this.#writeWaiting() + this.#closeCall(whole)
-    const { inputTokens, outputTokens = 0, cachedInputTokens } = this.#usage
+    const { inputTokens, outputTokens = 0, cachedInputTokens } = this.#response.usage ?? {}
     const usage = {
       ...(inputTokens !== undefined && { input_tokens: inputTokens }),
       output_tokens: outputTokens,
@@ -222,7 +208,7 @@ export class MessagesWriter implements EventStreamWriter {
     }
     const word = this.#refused ? 'refusal' : wordFor(reason, raw, this.#hasOwnCalls)
     const delta = { stop_reason: word, stop_sequence: null }
-    return this.#begin() + closed + this.#closeText() + event({ type: 'message_delta', delta, usage })
+    return this.begin() + closed + this.#closeText() + event({ type: 'message_delta', delta, usage })
   }
 }
 

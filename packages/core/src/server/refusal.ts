@@ -1,7 +1,7 @@
 import type { StreamChunk, ToolCallDelta } from '../chunk/chunk.ts'
 import type { FaultCode, StreamFault } from '../chunk/fault.ts'
 import { permitsToolCalls } from '../chunk/finish-reason.ts'
-import { blockKey } from './writer-settings.ts'
+import { blockKey } from './block-key.ts'
 
 type Finish = Extract<StreamChunk, { readonly type: 'finish' }>
 

@@ -1,6 +1,6 @@
 import type { ToolCallDelta } from '../chunk/chunk.ts'
-import { callOf, take } from './writer-settings.ts'
-import type { WrittenCall } from './writer-settings.ts'
+import { callOf, take } from './written-call.ts'
+import type { WrittenCall } from './written-call.ts'
 
 /** An event of the Responses API, without its sequence number. */
 export interface ItemEvent {

@@ -2,13 +2,14 @@ import type { StreamChunk, ToolCallDelta } from '../chunk/chunk.ts'
 import type { StreamFault } from '../chunk/fault.ts'
 import type { FinishReason } from '../chunk/finish-reason.ts'
 import type { TokenUsage } from '../chunk/usage.ts'
-import type { EventStreamWriter } from './encoder.ts'
+import { blockKey } from './block-key.ts'
 import { errorTypeOf } from './error-type.ts'
+import type { EventStreamWriter, WritableChunk } from './event-stream-writer.ts'
 import { eventText } from './event-text.ts'
+import { faultNote } from './fault-note.ts'
 import { CallItem, ReasoningItem, TextItem } from './response-items.ts'
 import type { ItemEvent, ResponseItem } from './response-items.ts'
-import { blockKey } from './writer-settings.ts'
-import type { WriterSettings } from './writer-settings.ts'
+import type { WrittenResponse } from './written-response.ts'
 
 /**
  * OpenAI Responses events: one output item per block. Calls that the provider ran itself are left out: each of its tools has an item
@@ -18,54 +19,41 @@ import type { WriterSettings } from './writer-settings.ts'
  */
 export class ResponsesWriter implements EventStreamWriter {
   readonly oneChoice = true
-  readonly #settings: WriterSettings
+  readonly #response: WrittenResponse
   readonly #items = new Map<string, TextItem | ReasoningItem | CallItem>()
   readonly #output: ResponseItem[] = []
   #sequence = 0
   #begun = false
-  #id: string | undefined
-  #model: string | undefined
-  #usage: TokenUsage | undefined
   #finish: Extract<StreamChunk, { readonly type: 'finish' }> | undefined
 
-  constructor(settings: WriterSettings) {
-    this.#settings = settings
-    this.#id = settings.id
-    this.#model = settings.model
+  constructor(response: WrittenResponse) {
+    this.#response = response
   }
 
-  write(chunk: Exclude<StreamChunk, { readonly type: 'error' }>): string {
+  write(chunk: WritableChunk): string {
     switch (chunk.type) {
-      case 'start':
-        this.#id ??= chunk.id
-        this.#model ??= chunk.model
-        return this.#begin()
       case 'text-delta':
-        return this.#text(chunk, () => new TextItem('output_text', this.#output.length, this.#id!))
+        return this.#text(chunk, () => new TextItem('output_text', this.#output.length, this.#id))
       case 'refusal-delta':
-        return this.#text(chunk, () => new TextItem('refusal', this.#output.length, this.#id!))
+        return this.#text(chunk, () => new TextItem('refusal', this.#output.length, this.#id))
       case 'reasoning-delta':
-        return this.#text(chunk, () => new ReasoningItem(this.#output.length, this.#id!))
+        return this.#text(chunk, () => new ReasoningItem(this.#output.length, this.#id))
       case 'tool-call-delta':
         return chunk.providerExecuted === true ? '' : this.#call(chunk)
       case 'block-end': {
         const item = this.#items.get(blockKey(chunk))
         return item === undefined ? '' : this.#events(item.close('completed'))
       }
-      case 'usage':
-        this.#usage = chunk.usage
-        return ''
       case 'finish':
         this.#finish = chunk
         return ''
-      case 'block-start':
       case 'metadata':
         return ''
     }
   }
 
   close(): string {
-    const begun = this.#begin()
+    const begun = this.begin()
     const { reason, raw = null } = this.#finish!
     const why = incompleteReason(reason, raw)
     const status = why === undefined ? 'completed' : 'incomplete'
@@ -74,12 +62,12 @@ export class ResponsesWriter implements EventStreamWriter {
     return (
       begun +
       this.#events(closed) +
-      this.#events([{ type: `response.${status}`, response: this.#response(status, details) }])
+      this.#events([{ type: `response.${status}`, response: this.#whole(status, details) }])
     )
   }
 
   error(fault: StreamFault): string {
-    const { message, retryable, callId, provider } = fault
+    const { message, provider } = fault
     const code = provider?.code ?? fault.code
     return this.#events([
       {
@@ -89,16 +77,15 @@ export class ResponsesWriter implements EventStreamWriter {
         param: null,
         // Flat is how the API documents it; nested is how it is sent too, and what makes the official client throw.
         error: { type: errorTypeOf(fault), code, message, param: null },
-        streamfold: { code: fault.code, retryable, ...(callId !== undefined && { callId }) },
+        ...faultNote(fault),
       },
     ])
   }
 
-  #begin(): string {
+  begin(): string {
     if (this.#begun) return ''
     this.#begun = true
-    this.#id ??= `resp_${crypto.randomUUID().replaceAll('-', '')}`
-    const response = this.#response('in_progress', {})
+    const response = this.#whole('in_progress', {})
     return this.#events([
       { type: 'response.created', response },
       { type: 'response.in_progress', response },
@@ -109,7 +96,7 @@ export class ResponsesWriter implements EventStreamWriter {
     chunk: Extract<StreamChunk, { readonly type: 'text-delta' | 'refusal-delta' | 'reasoning-delta' }>,
     open: () => TextItem | ReasoningItem,
   ): string {
-    const begun = this.#begin()
+    const begun = this.begin()
     const key = blockKey(chunk)
     const known = this.#items.get(key)
     if (known !== undefined && !known.closed && !(known instanceof CallItem))
@@ -121,7 +108,7 @@ export class ResponsesWriter implements EventStreamWriter {
   }
 
   #call(chunk: ToolCallDelta): string {
-    const begun = this.#begin()
+    const begun = this.begin()
     const key = blockKey(chunk)
     const known = this.#items.get(key)
     if (known instanceof CallItem) return this.#events(known.take(chunk))
@@ -130,22 +117,28 @@ export class ResponsesWriter implements EventStreamWriter {
     return begun + this.#events(item.take(chunk))
   }
 
-  #response(status: string, fields: object): object {
+  get #id(): string {
+    return this.#response.id('resp_')
+  }
+
+  /** The response as it is now. */
+  #whole(status: string, fields: object): object {
+    const { created, model, usage } = this.#response
     return {
       id: this.#id,
       object: 'response',
-      created_at: this.#settings.created,
+      created_at: created,
       status,
       error: null,
       incomplete_details: null,
       instructions: null,
-      model: this.#model ?? 'unknown',
+      model,
       output: this.#output.map((item) => item.item()),
       parallel_tool_calls: true,
       tool_choice: 'auto',
       tools: [],
       metadata: {},
-      usage: status === 'in_progress' || this.#usage === undefined ? null : usageOf(this.#usage),
+      usage: status === 'in_progress' || usage === undefined ? null : usageOf(usage),
       ...fields,
     }
   }

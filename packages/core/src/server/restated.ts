@@ -1,5 +1,5 @@
 import type { StreamChunk, ToolCallDelta } from '../chunk/chunk.ts'
-import { blockKey } from './writer-settings.ts'
+import { blockKey } from './block-key.ts'
 
 type TextDelta = Extract<StreamChunk, { readonly type: 'text-delta' | 'reasoning-delta' | 'refusal-delta' }>
 type BlockEnd = Extract<StreamChunk, { readonly type: 'block-end' }>

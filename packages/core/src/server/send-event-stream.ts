@@ -12,6 +12,7 @@ export interface ServerResponseLike {
   readonly destroyed: boolean
 }
 
+/** The head of the answer. */
 export interface SendOptions {
   /** Default 200. */
   readonly status?: number
@@ -23,6 +24,7 @@ export interface SendOptions {
  * Sends an encoded stream as the answer of a `node:http` server. The head goes out at once. A client that reads slowly slows the
  * producer, and one that hangs up cancels the stream.
  *
+ * @throws what the stream errors with, after the connection was cut; those of `encodeEventStream` never do
  * @returns settles when everything was sent, or the client is gone: `sent` or `gone`
  */
 export async function sendEventStream(

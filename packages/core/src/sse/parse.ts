@@ -113,18 +113,23 @@ export function createEventStreamParser(options: EventStreamParserOptions = {}):
 }
 
 function push(state: ParserState, bytes: Uint8Array): readonly ServerSentEvent[] {
-  const { parser, limit } = state
+  const { limit } = state
   const { length } = bytes
   if (state.ended) return []
   state.counts.bytes += length
-  if (parser.overflow !== undefined) return []
+  if (state.parser.overflow !== undefined) return []
   if (length <= SMALL_READ_BYTES) {
     const lines = gather(state, bytes, state.start < 0 ? limit : state.start + limit - state.offset)
     if (lines !== undefined) return lines.length === 0 ? [] : takeGatheredLines(state, lines)
   }
   if (state.gatheredLength > 0) decodeRead(state, takeGathered(state), takeLines)
   const live = liveEvent(state, bytes)
-  if (live !== undefined) return [live]
+  return live === undefined ? pushLines(state, bytes) : [live]
+}
+
+function pushLines(state: ParserState, bytes: Uint8Array): readonly ServerSentEvent[] {
+  const { parser, limit } = state
+  const { length } = bytes
   for (let at = 0; at < length;) {
     const { start, offset, held } = state
     // Where a block has not begun yet, it can begin with what is held.

@@ -16,6 +16,7 @@ export class StreamAssertionError extends Error {
   }
 }
 
+/** A call that a test expects. */
 export interface ExpectedCall {
   readonly name: string
   /** Parsed arguments that must be equal; left out, any will do. */

@@ -12,6 +12,7 @@ export type FakeStep =
   | { readonly until: Promise<unknown> }
   | { readonly end: 'body' | 'reset' | 'cut' | 'silence' }
 
+/** What one request is answered with. */
 export interface FakeAnswer {
   /** Default 200. */
   readonly status?: number
@@ -21,6 +22,7 @@ export interface FakeAnswer {
   readonly body?: FakeStep | readonly FakeStep[]
 }
 
+/** A request as it came. */
 export interface FakeRequest {
   readonly method: string
   /** Path and query. */
@@ -32,6 +34,7 @@ export interface FakeRequest {
   readonly closed: Promise<'ended' | 'gone'>
 }
 
+/** A server that runs until it is closed. */
 export interface FakeEndpoint {
   /** `http://127.0.0.1:…`, without a slash at the end. */
   readonly url: string

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { APIS } from '../../src/adapters/registry.ts'
-import type { Api } from '../../src/adapters/registry.ts'
+import type { Api } from '../../src/chunk/api.ts'
 import { prepareRequest } from '../../src/client/endpoint.ts'
 
 const ROWS: readonly { api: Api; url: string; header: readonly [string, string]; stream: boolean }[] = [
@@ -83,6 +83,12 @@ describe('a base URL', () => {
 test('a model is needed where it is part of the address', () => {
   expect(() => prepareRequest({ api: 'gemini', body: {} })).toThrow(/model/)
   expect(prepareRequest({ api: 'gemini', body: { model: 'models/x' } }).url).toContain('/models/x:stream')
+})
+
+test.each(['mine', 'toString'])('requests of an API that is not known (%s) go nowhere', (api) => {
+  expect(() => prepareRequest({ api, baseURL: 'http://h', body: {} })).toThrow(
+    new RegExp(`^streamModel: where requests of "${api}" go is not known; .*chat_completions`),
+  )
 })
 
 test('own headers win, in any case', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { adapterFor } from '../../src/adapters/index.ts'
 import { guardFetch } from '../../src/client/guard-fetch.ts'
 import { streamModel } from '../../src/client/model-stream.ts'
 import type { StreamModelOptions } from '../../src/client/model-stream.ts'
@@ -40,16 +39,19 @@ function essence({ outcome, error, choices, usage }: StreamReport): object {
   return { outcome, error, choices, usage }
 }
 
-function optionsOf({ intent }: Sample): Pick<StreamModelOptions, 'policy' | 'batch'> {
-  const { policy, batch } = intent.options ?? {}
-  return { ...(policy !== undefined && { policy }), ...(batch !== undefined && { batch }) }
+function optionsOf({ intent }: Sample): Pick<StreamModelOptions, 'profile' | 'policy' | 'batch'> {
+  const { profile, policy, batch } = intent.options ?? {}
+  return {
+    ...(profile !== undefined && { profile }),
+    ...(policy !== undefined && { policy }),
+    ...(batch !== undefined && { batch }),
+  }
 }
 
 describe('streamModel reads every golden sample as the engine does', () => {
   test.each(SAMPLES.map((sample) => ({ name: sample.name, sample })))('$name', async ({ sample }) => {
     const stream = streamModel({
       api: sample.api,
-      adapter: adapterFor(sample.api, sample.intent.options?.profile),
       baseURL: 'http://host.example',
       body: { model: 'm' },
       fetch: server(sample),
@@ -68,10 +70,8 @@ const GUARDED = SAMPLES.filter(({ intent }) => intent.options?.batch === undefin
 describe('guardFetch passes every golden sample as it is, as far as it is good', () => {
   test.each(GUARDED.map((sample) => ({ name: sample.name, sample })))('$name', async ({ sample }) => {
     const reports: StreamReport[] = []
-    const { profile } = sample.intent.options ?? {}
     const send = guardFetch(server(sample), {
       api: sample.api,
-      ...(profile !== undefined && { profile }),
       ...optionsOf(sample),
       onReport: (report) => reports.push(report),
     })

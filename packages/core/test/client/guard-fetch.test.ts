@@ -37,6 +37,8 @@ async function readAll(response: Response): Promise<{ text: string; error: unkno
   }
 }
 
+const event = (payload: object): string => `data: ${JSON.stringify(payload)}\n\n`
+
 function deaf(signal: AbortSignal): Promise<Response> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(new DOMException('x', 'AbortError')))
@@ -155,6 +157,24 @@ describe('guard', () => {
     expect((await (await ask(eventStream(body))).read).error).toBeUndefined()
     const { read } = await ask(eventStream(body), { failOnRefusedCalls: true })
     expect((await read).error).toMatchObject({ code: 'arguments_incomplete' })
+  })
+
+  test('a call that the provider has run itself is none that was refused', async () => {
+    const call = { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} }
+    const usage = { output_tokens: 1 }
+    const message = { id: 'm', model: 'm', role: 'assistant', content: [], usage: { input_tokens: 1, ...usage } }
+    const body = [
+      { type: 'message_start', message },
+      { type: 'content_block_start', index: 0, content_block: call },
+      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"q":1}' } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage },
+      { type: 'message_stop' },
+    ]
+    const options = { api: 'anthropic_messages', failOnRefusedCalls: true } as const
+    const { read, reports } = await ask(eventStream(body.map(event).join('')), options)
+    expect((await read).error).toBeUndefined()
+    expect(reports).toMatchObject([{ choices: [{ toolCalls: [{ name: 'web_search', code: 'provider_executed' }] }] }])
   })
 })
 
@@ -372,4 +392,10 @@ test('headers, status and address stay; lengths of the wire go', async () => {
 
 test('a mode that is none', () => {
   expect(() => guardFetch(fetch, { mode: 'watch' as 'guard' })).toThrow(/guard, observe and normalise/)
+})
+
+test.each(['mine', 'toString'])('an API that is none (%s) is told at once, not with the first request', (api) => {
+  expect(() => guardFetch(fetch, { api: api as 'cohere' })).toThrow(
+    new RegExp(`^guardFetch: unknown API "${api}"; known are chat_completions, `),
+  )
 })

@@ -1,8 +1,10 @@
 import { describe, expect, test, vi } from 'vitest'
+import type { StreamAdapter } from '../../src/adapters/adapter.ts'
+import { chatCompletions } from '../../src/adapters/openai-chat/adapter.ts'
 import { StreamError } from '../../src/chunk/stream-error.ts'
 import type { StreamEvent } from '../../src/chunk/stream-event.ts'
 import type { FailureRecorder } from '../../src/client/failure-recorder.ts'
-import { streamModel } from '../../src/client/model-stream.ts'
+import { streamModel, streamModelWith } from '../../src/client/model-stream.ts'
 import type { ModelStream, StreamModelOptions } from '../../src/client/model-stream.ts'
 import type { LogLine } from '../../src/engine/log-line.ts'
 import { eventStream, fakeFetch, HELLO, openBody, WIRE } from './fake-fetch.ts'
@@ -143,6 +145,31 @@ describe('what is sent', () => {
     const stream = open([eventStream(HELLO)], { baseURL: 'https://me:secret@host.example/v1?key=secret' })
     await stream.result
     expect(stream.report().source.url).toBe('https://host.example/v1/chat/completions')
+  })
+})
+
+describe('over one adapter', () => {
+  const request = { body: { model: 'm', messages: [] }, retry: false } as const
+
+  test('the address and the wire format are those of the adapter', async () => {
+    const { fetch, sent } = fakeFetch(eventStream(HELLO))
+    const { text, report } = await streamModelWith(chatCompletions(), { ...request, fetch }).result
+    expect(sent[0]?.url).toBe('https://api.openai.com/v1/chat/completions')
+    expect({ text, api: report.api, outcome: report.outcome }).toEqual({
+      text: 'hello',
+      api: 'chat_completions',
+      outcome: 'completed',
+    })
+  })
+
+  test('one of your own is read by itself, and sent to where it says', async () => {
+    const { fetch, sent } = fakeFetch(eventStream(HELLO))
+    const own: StreamAdapter = { ...chatCompletions(), api: 'mine' }
+    const options = { ...request, api: 'ollama', baseURL: 'http://h', fetch } as const
+    const { text, report } = await streamModelWith(own, options).result
+    expect(sent[0]?.url).toBe('http://h/api/chat')
+    expect({ text, api: report.api }).toEqual({ text: 'hello', api: 'mine' })
+    expect(() => streamModelWith(own, request)).toThrow(/name the "api" they are sent to/)
   })
 })
 

@@ -171,7 +171,7 @@ describe('beside the upstream’s', () => {
       evidence: [
         '12 argument bytes came, 16 were sent',
         'here the stream is incomplete (incomplete_stream), upstream completed',
-        expect.stringMatching(/^1 events in \d+ bytes came, 3 in \d+ were sent$/) as string,
+        expect.stringMatching(/^1 event in \d+ bytes came, 3 in \d+ were sent$/) as string,
         'call call_0 ends after 12 of 16 bytes',
       ],
     })

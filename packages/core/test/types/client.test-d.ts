@@ -1,17 +1,20 @@
 import { expectTypeOf } from 'vitest'
 import {
   adapterFor,
+  chatCompletions,
   createStreamEngine,
   guardFetch,
   mapEventStream,
   parseEventStream,
   streamModel,
+  streamModelWith,
   streamResponse,
 } from '../../src/index.ts'
 import type {
   BatchedIterator,
   ByteSource,
   ModelResult,
+  ModelStream,
   ServerSentEvent,
   StreamChunk,
   StreamEngine,
@@ -64,6 +67,12 @@ expectTypeOf(stream.result).toEqualTypeOf<Promise<ModelResult>>()
 streamModel({ api: 'openai', body: {} })
 // @ts-expect-error a body is an object
 streamModel({ api: 'responses', body: 'text' })
+
+expectTypeOf(streamModelWith(chatCompletions(), { body: vendorBody })).toEqualTypeOf<ModelStream>()
+// @ts-expect-error the adapter has its profile already
+streamModelWith(chatCompletions(), { body: vendorBody, profile: {} })
+// @ts-expect-error an adapter goes to the function that takes one
+streamModel({ api: 'responses', body: vendorBody, adapter: chatCompletions() })
 
 // It takes the place of any `fetch`.
 expectTypeOf(guardFetch()).toEqualTypeOf<typeof fetch>()

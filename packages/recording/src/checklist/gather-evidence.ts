@@ -3,12 +3,13 @@ import { basename, join, relative, resolve } from 'node:path'
 import type { StreamReport } from 'streamfold'
 import type { LogLine } from 'streamfold/engine'
 import type { Recording } from 'streamfold/recording'
-import { inflate, isGzip, parseRecordings } from '../file/recording-file.ts'
+import { parseRecordings } from '../file/recording-file.ts'
+import { unreadableReason } from '../file/unreadable-reason.ts'
 import { reportOfRecording } from '../file/recording-report.ts'
 import { CAPABILITIES_SCHEMA } from '../probe/capability.ts'
 import type { CapabilityRecord } from '../probe/capability.ts'
-import { PATH_SCHEMA } from '../probe-path/judge-path.ts'
-import type { PathDocument } from '../probe-path/judge-path.ts'
+import { PATH_SCHEMA } from '../probe-path/path-document.ts'
+import type { PathDocument } from '../probe-path/path-document.ts'
 import { EXPECTED_EXTENSION, isSampleFile, readSample } from '../verify/golden-sample.ts'
 import type { GoldenSample } from '../verify/golden-sample.ts'
 import { SampleError } from '../verify/sample-error.ts'
@@ -68,7 +69,7 @@ export function gatherEvidence(paths: readonly string[]): Evidence {
       try {
         take(file, statSync(path).isDirectory() ? relative(path, file).replaceAll('\\', '/') : basename(file), found)
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error)
+        const reason = unreadableReason(error)
         found.unreadable.push({ file, reason: reason.replace(`${file}: `, '') })
       }
     }
@@ -92,8 +93,7 @@ function take(file: string, name: string, found: Mutable): void {
     if (existsSync(expected)) found.samples.push({ file, it: readSample(file, name) })
   }
   if (RECORDING_FILE.test(file)) {
-    const bytes = readFileSync(file)
-    for (const recording of parseRecordings(isGzip(bytes) ? inflate(bytes) : bytes)) {
+    for (const recording of parseRecordings(readFileSync(file))) {
       found.recordings.push({ file, it: { recording, report: reportOfRecording(recording) } })
     }
   } else if (file.endsWith('.json')) takeDocument(file, found)

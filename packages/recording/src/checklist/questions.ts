@@ -1,4 +1,5 @@
 import { detectApi } from 'streamfold'
+import { counted } from '../counted.ts'
 import { apiOfRecording, recordedBody } from '../file/recording-report.ts'
 import type { GoldenSample } from '../verify/golden-sample.ts'
 import type { Evidence, Found } from './gather-evidence.ts'
@@ -26,7 +27,7 @@ export const QUESTIONS: readonly Question[] = [
       part(
         recordings.filter(({ it: { recording } }) => (recording.response?.headers.length ?? 0) > 0),
         ({ it: { recording } }) =>
-          `${recording.response!.headers.length} response headers, ${recording.reads.length} reads, end ${recording.end?.kind ?? 'missing'}`,
+          `${counted(recording.response!.headers.length, 'response header')}, ${counted(recording.reads.length, 'read')}, end ${recording.end?.kind ?? 'missing'}`,
         'a recording with response headers: streamfold record',
       ),
       part(
@@ -42,7 +43,8 @@ export const QUESTIONS: readonly Question[] = [
     parts: ({ verified, verifications }) => [
       part(
         verifications.filter(({ it }) => it.ok && it.totals.samples > 0 && it.plans.split(',').includes('every-byte')),
-        ({ it }) => `${it.totals.samples} samples cut at every byte, ${it.totals.checks} checks, none failed`,
+        ({ it }) =>
+          `${counted(it.totals.samples, 'sample')} cut at every byte, ${counted(it.totals.checks, 'check')}, none failed`,
         `a good result with every-byte: ${VERIFY}`,
       ),
       part(
@@ -163,7 +165,7 @@ export const QUESTIONS: readonly Question[] = [
       part(
         logs.filter(({ it }) => it.some(({ attempt }) => attempt > 1)),
         ({ it }) =>
-          `${it.length} streams, none with more than ${Math.max(...it.map(({ attempt }) => attempt))} attempts`,
+          `${counted(it.length, 'stream')}, none with more than ${Math.max(...it.map(({ attempt }) => attempt))} attempts`,
         'log lines with a retry in them, which show where retries end: logLineOf, or inspect --log',
       ),
     ],
@@ -175,7 +177,10 @@ export const QUESTIONS: readonly Question[] = [
       {
         shown:
           samples.length > 0 && verified.length === samples.length && verifications.every(({ it }) => it.ok)
-            ? verifications.map(({ file, it }) => ({ file, shows: `${it.totals.samples} samples play as expected` }))
+            ? verifications.map(({ file, it }) => ({
+                file,
+                shows: `${counted(it.totals.samples, 'sample plays', 'samples play')} as expected`,
+              }))
             : [],
         missing:
           samples.length === 0

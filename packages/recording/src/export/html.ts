@@ -2,6 +2,7 @@ import type { Api, StreamReport } from 'streamfold'
 import { clip } from 'streamfold/json'
 import { createEventStreamParser } from 'streamfold/sse'
 import type { Recording } from 'streamfold/recording'
+import { counted } from '../counted.ts'
 import { formatRecordings } from '../file/recording-file.ts'
 import { reportOfRecording } from '../file/recording-report.ts'
 import { PAGE_DATA_END, PAGE_DATA_START } from '../import/html-page.ts'
@@ -70,7 +71,7 @@ function section(recording: Recording, report: StreamReport): string {
     ],
     [
       'body',
-      `${counts.bytes} bytes, ${recording.reads.length} reads, ${counts.events} events, ${counts.comments} comments`,
+      `${counted(counts.bytes, 'byte')}, ${counted(recording.reads.length, 'read')}, ${counted(counts.events, 'event')}, ${counted(counts.comments, 'comment')}`,
     ],
     ['error', error === null ? undefined : `${error.code}: ${error.message}`],
   ]

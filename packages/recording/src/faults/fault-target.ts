@@ -1,5 +1,6 @@
 import { adapterFor, createStreamEngine } from 'streamfold'
 import type { Api, ProviderProfile } from 'streamfold'
+import { counted } from '../counted.ts'
 import { bodyUnits } from '../replay/body-units.ts'
 import type { BodyUnit, BodyUnits } from '../replay/body-units.ts'
 import { bodyOf } from '../replay/replay-script.ts'
@@ -113,7 +114,7 @@ export class FaultTarget {
     switch (place.at) {
       case 'byte':
         if (place.offset <= this.body.length) return place.offset
-        throw new NotApplicable(`the body has ${this.body.length} bytes`)
+        throw new NotApplicable(`the body has ${counted(this.body.length, 'byte')}`)
       case 'percent':
         return Math.floor((this.body.length * place.percent) / 100)
       case 'call': {
@@ -136,7 +137,7 @@ export class FaultTarget {
     switch (place.at) {
       case 'event': {
         const unit = this.events[place.number - 1]
-        if (unit === undefined) throw new NotApplicable(`the stream has ${this.events.length} events`)
+        if (unit === undefined) throw new NotApplicable(`the stream has ${counted(this.events.length, 'event')}`)
         return unit
       }
       case 'call': {

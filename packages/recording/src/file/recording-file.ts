@@ -1,11 +1,9 @@
 import { open, readFile } from 'node:fs/promises'
-import { constants, gunzipSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { readRecordings, writeRecordings } from 'streamfold/recording'
 import type { LineToWrite, Recording } from 'streamfold/recording'
+import { inflatedBytes } from './gzip.ts'
 import { runningSha256, sha256Of } from './sha256.ts'
-
-/** A compressed file can be a bomb. */
-const MAX_INFLATED_BYTES = 1024 * 1024 * 1024
 
 /** For the owner only: what goes over the wire is private. */
 export const PRIVATE_FILE = 0o600
@@ -16,7 +14,7 @@ export const PRIVATE_FILE = 0o600
  * @throws RecordingError for a corrupt recording, its hash included; Error for gzip that can't be inflated
  */
 export function parseRecordings(bytes: Uint8Array): readonly Recording[] {
-  return readRecordings(isGzip(bytes) ? inflate(bytes) : bytes, { sha256: sha256Of })
+  return readRecordings(inflatedBytes(bytes), { sha256: sha256Of })
 }
 
 /** As {@link parseRecordings}, for a file by name. */
@@ -47,12 +45,4 @@ export async function writePrivateFile(
   } finally {
     await file.close()
   }
-}
-
-export function isGzip(bytes: Uint8Array): boolean {
-  return bytes[0] === 0x1f && bytes[1] === 0x8b
-}
-
-export function inflate(bytes: Uint8Array): Uint8Array {
-  return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MAX_INFLATED_BYTES })
 }

@@ -1,4 +1,5 @@
 import type { EndKind } from 'streamfold/recording'
+import { counted } from '../counted.ts'
 import { ChunkedFraming } from './chunked-framing.ts'
 import { decodeReads } from './decode-reads.ts'
 import { ImportError } from './import-error.ts'
@@ -67,9 +68,12 @@ function readEntries(text: string): readonly (Dump | Info)[] {
   const close = (): void => {
     if (open === undefined) return
     if (open.have !== open.length) {
-      throw new ImportError(`says ${open.length} bytes, and ${open.have} follow; the trace was cut or changed`, {
-        line: open.line,
-      })
+      throw new ImportError(
+        `says ${counted(open.length, 'byte')}, but gives ${open.have}; the trace was cut or changed`,
+        {
+          line: open.line,
+        },
+      )
     }
     if (open.kind !== undefined) {
       entries.push({ kind: open.kind, timeUs: open.timeUs, line: open.line, bytes: Buffer.concat(open.pieces) })

@@ -3,6 +3,7 @@ import { isJsonObject, readStrict } from 'streamfold/json'
 import type { JsonObject } from 'streamfold'
 import { readRecordings } from 'streamfold/recording'
 import type { HeaderPair, LineToWrite } from 'streamfold/recording'
+import { counted } from '../counted.ts'
 import { bodyPieces } from './body-pieces.ts'
 import { ImportError } from './import-error.ts'
 import { linesOf, untimed } from './imported-exchange.ts'
@@ -33,7 +34,7 @@ export function importHar(
     const listed = all
       .slice(0, 20)
       .map((entry, index) => `${index} ${entry.at('request').at('method').text() ?? ''} ${urlOf(entry) ?? ''}`)
-    throw new ImportError(`none of the ${all.length} entries is a stream; name one (--entry N): ${listed.join(', ')}`, {
+    throw new ImportError(`no entry of ${all.length} is a stream; name one (--entry N): ${listed.join(', ')}`, {
       path: 'log.entries',
     })
   }
@@ -54,7 +55,7 @@ function parse(text: string): JsonObject {
 function entryAt(all: readonly JsonPlace[], index: number): JsonPlace {
   const entry = all[index]
   if (entry === undefined)
-    throw new ImportError(`there is no entry ${index}; there are ${all.length}, from 0`, { path: 'log.entries' })
+    throw new ImportError(`there is no entry ${index}; the file has ${all.length}, from 0`, { path: 'log.entries' })
   return entry
 }
 
@@ -211,7 +212,7 @@ function chunksOf(chunks: JsonPlace, body: Uint8Array): ImportedExchange['reads'
     due += len
     return { atUs: at, bytes: body.subarray(off, off + len) }
   })
-  if (due !== body.length) throw chunks.error(`covers ${due} of the ${body.length} bytes of the body`)
+  if (due !== body.length) throw chunks.error(`covers ${due} of ${counted(body.length, 'byte')} of the body`)
   return reads
 }
 

@@ -1,6 +1,7 @@
 import { looksLikeRecording } from 'streamfold/recording'
 import type { LineToWrite } from 'streamfold/recording'
-import { parseRecordings, isGzip, inflate } from '../file/recording-file.ts'
+import { inflatedBytes } from '../file/gzip.ts'
+import { parseRecordings } from '../file/recording-file.ts'
 import { importBody } from './bare-body.ts'
 import { importChunkList } from './chunk-list.ts'
 import type { ChunkListOptions } from './chunk-list.ts'
@@ -35,7 +36,7 @@ const HEAD_BYTES = 4096
  * @throws ImportError with line or path for a file that is not what it seems or is said to be; RecordingError for a recording
  */
 export async function importRecordings(bytes: Uint8Array, options: ImportOptions = {}): Promise<ImportedRecordings> {
-  const plain = isGzip(bytes) ? inflate(bytes) : bytes
+  const plain = inflatedBytes(bytes)
   if (plain.length === 0) throw new ImportError('the file is empty')
   const format = options.from ?? detectFormat(plain)
   return { format, recordings: await importAs(format, plain, options) }

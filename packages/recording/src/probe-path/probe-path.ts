@@ -1,5 +1,5 @@
 import { judgePath } from './judge-path.ts'
-import type { PathDocument } from './judge-path.ts'
+import type { PathDocument } from './path-document.ts'
 import { observe } from './observe.ts'
 import type { PathSource } from './path-source.ts'
 import { DEFAULT_SCHEDULE } from './schedule.ts'

@@ -2,6 +2,7 @@ import { adapterFor, createStreamEngine } from 'streamfold'
 import type { Api, DiagnosticCode, ProviderProfile, StreamReport } from 'streamfold'
 import { replayInto, requestFactsOf } from 'streamfold/recording'
 import type { Recording } from 'streamfold/recording'
+import { counted } from '../counted.ts'
 import type { CapabilityName, CapabilityState } from './capability.ts'
 import type { ProbeKind } from './probe-request.ts'
 
@@ -71,7 +72,7 @@ export const JUDGES: Readonly<Record<CapabilityName, Judge>> = {
       if (found(stream, 'downgraded_to_json')) return judged('no', 'one JSON document although a stream was asked for')
       if (!said(stream)) return judged('no', `no text, outcome ${stream.report.outcome ?? 'open'}`)
       const { streaming } = stream.report.timing
-      const events = `${stream.report.counts.events} events`
+      const events = counted(stream.report.counts.events, 'event')
       if (streaming === 'fake') return judged('partial', `${events}, all at once after the answer was made`)
       if (streaming === 'bursty') return judged('partial', `${events}, in bursts`)
       return judged('yes', `${events}${streaming === 'unknown' ? ', too few to see how they arrive' : ''}`)
@@ -146,8 +147,7 @@ export const JUDGES: Readonly<Record<CapabilityName, Judge>> = {
         return judged('no', printed ? 'the call is printed as text' : 'no call although one was demanded')
       }
       const released = calls.filter(({ code }) => code === null)
-      if (released.length === calls.length)
-        return judged('yes', `${calls.length} call${calls.length > 1 ? 's' : ''}, released`)
+      if (released.length === calls.length) return judged('yes', `${counted(calls.length, 'call')}, released`)
       return judged('partial', `not released: ${calls.find(({ code }) => code !== null)?.code ?? ''}`)
     },
   },
@@ -158,8 +158,8 @@ export const JUDGES: Readonly<Record<CapabilityName, Judge>> = {
       if (stream === undefined || callsOf(stream).length === 0) return unknown('no call to look at')
       const { argumentFragments } = stream
       const bytes = stream.report.counts.toolArgumentBytes
-      if (bytes < 40) return unknown(`${bytes} bytes of arguments are too few to tell`)
-      const detail = `${bytes} bytes in ${argumentFragments} piece${argumentFragments === 1 ? '' : 's'}`
+      if (bytes < 40) return unknown(`${counted(bytes, 'byte')} of arguments can tell nothing; a longer call would`)
+      const detail = `${bytes} bytes in ${counted(argumentFragments, 'piece')}`
       return judged(argumentFragments > callsOf(stream).length ? 'yes' : 'no', detail)
     },
   },

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Api } from 'streamfold'
+import { counted } from '../counted.ts'
 import { writePrivateFile } from '../file/recording-file.ts'
 import { redactUrl } from '../redact/redact-url.ts'
 import { CAPABILITIES, CAPABILITIES_SCHEMA } from './capability.ts'
@@ -53,7 +54,7 @@ export async function probe(options: ProbeOptions): Promise<CapabilityRecord> {
     rounds.push(exchanges)
     for (const kind of PROBE_KINDS) {
       if (sent >= budget) {
-        stopped = { code: 'budget', message: `${sent} requests were sent; a greater budget allows more` }
+        stopped = { code: 'budget', message: `${counted(sent, 'request')} sent; a greater budget allows more` }
         break measurement
       }
       options.onProgress?.({ sent, total, kind })

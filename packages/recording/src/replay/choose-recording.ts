@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { Recording } from 'streamfold/recording'
+import { sha256Of } from '../file/sha256.ts'
 
 /** A recording that can be asked for by name. */
 export interface NamedRecording {
@@ -98,7 +98,7 @@ function pathOf(url: string): string {
 /** Undefined where no body was recorded. JSON is compared by what it says, not by how it is written. */
 function bodyFits(body: Uint8Array, { request }: Recording): boolean | undefined {
   if (request?.body !== undefined) return normalised(request.body) === normalised(body)
-  return request?.bodySha256 === undefined ? undefined : request.bodySha256.toLowerCase() === sha256(body)
+  return request?.bodySha256 === undefined ? undefined : request.bodySha256.toLowerCase() === sha256Of([body])
 }
 
 function normalised(body: Uint8Array): string {
@@ -116,8 +116,4 @@ function sorted(value: unknown): unknown {
   return Object.entries(value)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, item]) => [key, sorted(item)])
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { unreadableReason } from '../file/unreadable-reason.ts'
 import { layOut } from './expected-file.ts'
 import { SampleError } from './sample-error.ts'
 
@@ -22,7 +23,7 @@ export function readFates(file: string): AcceptedFates {
       ]),
     )
   } catch (error) {
-    throw new SampleError(file, error instanceof Error ? error.message : String(error))
+    throw new SampleError(file, unreadableReason(error))
   }
 }
 

@@ -1,6 +1,14 @@
 import { Worker } from 'node:worker_threads'
+import { errorOf } from './carried-error.ts'
+import type { CarriedError } from './carried-error.ts'
 import type { CheckOptions, SampleResult } from './check-sample.ts'
 import type { GoldenSample } from './golden-sample.ts'
+
+/** A sample and what is known to become of it under faults. */
+export interface CheckTask {
+  readonly sample: GoldenSample
+  readonly fates: Readonly<Record<string, string>>
+}
 
 /** What a worker is sent: which sample, and what is known of it. Nothing ends it. */
 export interface WorkerTask {
@@ -10,17 +18,19 @@ export interface WorkerTask {
   readonly fates: Readonly<Record<string, string>>
 }
 
-export interface WorkerAnswer {
-  readonly index: number
-  readonly result: SampleResult
-}
+export type WorkerAnswer =
+  | { readonly index: number; readonly result: SampleResult }
+  | { readonly index: number; readonly error: CarriedError }
 
 /**
  * Checks samples on several threads, which read the samples' files themselves; results in the order of the tasks. A thread gets its
- * next sample when it has done one, the largest first, so that none is left with a large one at the end.
+ * next sample when it has done one, the largest first, so that none is left with a large one at the end. The first error of a thread
+ * ends all of them.
+ *
+ * @throws SampleError for a file that can't be read any more; ReplaySyntaxError for an argument of a fault that is not known
  */
 export async function checkInWorkers(
-  tasks: readonly { readonly sample: GoldenSample; readonly fates: Readonly<Record<string, string>> }[],
+  tasks: readonly CheckTask[],
   options: CheckOptions,
   workers: number,
   onResult: (result: SampleResult) => void,
@@ -53,9 +63,10 @@ export async function checkInWorkers(
               // eslint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
               else thread.postMessage(task)
             }
-            thread.on('message', ({ index, result }: WorkerAnswer) => {
-              results[index] = result
-              onResult(result)
+            thread.on('message', (answer: WorkerAnswer) => {
+              if ('error' in answer) return reject(errorOf(answer.error))
+              results[answer.index] = answer.result
+              onResult(answer.result)
               next()
             })
             thread.on('error', reject)

@@ -4,7 +4,9 @@ import { APIS, detectApi } from 'streamfold'
 import type { Api, RequestFacts } from 'streamfold'
 import { looksLikeRecording, RecordingError, requestFactsOf } from 'streamfold/recording'
 import type { Recording } from 'streamfold/recording'
-import { inflate, isGzip, parseRecordings } from '../file/recording-file.ts'
+import { inflatedBytes } from '../file/gzip.ts'
+import { parseRecordings } from '../file/recording-file.ts'
+import { unreadableReason } from '../file/unreadable-reason.ts'
 import { bodyOf, recordingOfBody } from '../replay/replay-script.ts'
 import { FATES_FILE } from './accepted-fates.ts'
 import type { ExpectedFile, SampleOptions } from './expected-file.ts'
@@ -82,10 +84,9 @@ export function readSample(file: string, name: string = basename(file)): GoldenS
 
 function readBytes(file: string): Uint8Array {
   try {
-    const bytes = readFileSync(file)
-    return isGzip(bytes) ? inflate(bytes) : bytes
+    return inflatedBytes(readFileSync(file))
   } catch (error) {
-    throw new SampleError(file, error instanceof Error ? error.message : String(error))
+    throw new SampleError(file, unreadableReason(error))
   }
 }
 
@@ -103,7 +104,7 @@ function readExpected(file: string): ExpectedFile {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as ExpectedFile
   } catch (error) {
-    throw new SampleError(file, error instanceof Error ? error.message : String(error))
+    throw new SampleError(file, unreadableReason(error))
   }
 }
 

@@ -2,10 +2,12 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { FATES_FILE, fatesText, readFates } from './accepted-fates.ts'
 import type { AcceptedFates } from './accepted-fates.ts'
+import { checkFaultArguments } from '../faults/check-fault-arguments.ts'
 import { parseFaultPlans } from '../faults/default-faults.ts'
 import { checkSample } from './check-sample.ts'
 import type { CheckOptions, SampleResult } from './check-sample.ts'
 import { checkInWorkers } from './check-in-workers.ts'
+import type { CheckTask } from './check-in-workers.ts'
 import { expectedText } from './expected-file.ts'
 import { readSamples } from './golden-sample.ts'
 import type { GoldenSample } from './golden-sample.ts'
@@ -72,6 +74,7 @@ export type VerifiedSample = Omit<SampleResult, 'played' | 'fates'>
 export async function verify(paths: readonly string[], options: VerifyOptions = {}): Promise<VerifyDocument> {
   const { plans = 'every-byte,random:20', faults = 'default', seed = 1, update = false, save, workers = 1 } = options
   const check: CheckOptions = { plans: parseVerifyPlans(plans), faults: parseFaultPlans(faults), seed }
+  checkFaultArguments(check.faults)
   const groups = paths.map((path) => readGroup(path))
   const tasks = groups.flatMap(({ samples, fates }) =>
     samples.map((sample) => ({ sample, fates: fates[sample.name] ?? {} })),
@@ -93,12 +96,6 @@ export async function verify(paths: readonly string[], options: VerifyOptions = 
   }
   if (update) written.push(...writeUpdates(groups, results))
   return documentOf(results, { plans, faults, written, update })
-}
-
-/** A sample and what is known to become of it under faults. */
-export interface CheckTask {
-  readonly sample: GoldenSample
-  readonly fates: Readonly<Record<string, string>>
 }
 
 interface SampleGroup {

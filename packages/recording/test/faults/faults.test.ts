@@ -160,7 +160,7 @@ describe('bytes', () => {
     { fault: 'cr', body: '{"a":1}', becomes: 'missed: the body is no event stream' },
     { fault: 'glue', body: 'data: 1\n\n', becomes: 'missed: the stream has one event only' },
     { fault: 'cut@99', body: 'data: 1\n\n', becomes: 'missed: the body has 9 bytes' },
-    { fault: 'cut@event:2', body: 'data: 1\n\n', becomes: 'missed: the stream has 1 events' },
+    { fault: 'cut@event:2', body: 'data: 1\n\n', becomes: 'missed: the stream has 1 event' },
     { fault: 'cut@time:1s', body: 'data: 1\n\n', becomes: 'missed: the stream was over before 1000 ms' },
     { fault: 'cut@event:1', body: '', becomes: 'missed: the body is empty' },
   ])('$fault: $body', ({ fault, body, becomes }) => {

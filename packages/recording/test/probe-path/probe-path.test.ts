@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { probePath } from '../../src/probe-path/probe-path.ts'
-import type { PathDocument } from '../../src/probe-path/judge-path.ts'
+import type { PathDocument } from '../../src/probe-path/path-document.ts'
 import { startPathSource } from '../../src/probe-path/path-source.ts'
 import type { PathSource } from '../../src/probe-path/path-source.ts'
 import type { PathSchedule } from '../../src/probe-path/schedule.ts'

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Recording } from 'streamfold/recording'
@@ -11,14 +11,11 @@ const root = temporaryFolder()
 async function tap(command: readonly string[]): Promise<{ exitCode: number; seen: string; recording: Recording }> {
   const folder = mkdtempSync(join(root, 'case-'))
   let seen = ''
-  let recorded!: () => void
-  const done = new Promise<void>((resolve) => (recorded = resolve))
   const { exitCode } = await recordOutput(
     command,
-    { sink: folderSinks(folder), by: 'test', onRecorded: recorded },
+    { sink: folderSinks(folder), by: 'test' },
     { onStdout: (bytes) => (seen += Buffer.from(bytes).toString()), onStderr: () => {} },
   )
-  await done
   return { exitCode, seen, recording: recordingsIn(folder)[0]! }
 }
 
@@ -62,8 +59,24 @@ describe('a command whose output is recorded', () => {
     expect(recording.end).toMatchObject({ kind, code: `exit_${code}` })
   })
 
-  test('a command that is not there', async () => {
-    expect((await tap(['/no/such/command'])).exitCode).toBe(127)
+  test.each([
+    { name: 'that is not there', command: '/no/such/command', exitCode: 127, notStarted: /^no such command/ },
+    { name: 'that is no program', command: root, exitCode: 126, notStarted: /^it can't be executed/ },
+  ])('a command $name: no recording', async ({ command, exitCode, notStarted }) => {
+    const folder = mkdtempSync(join(root, 'case-'))
+    let recorded = 0
+    const options = { sink: folderSinks(folder), by: 'test', onRecorded: () => recorded++ }
+    expect(await recordOutput([command], options)).toEqual({
+      exitCode,
+      notStarted: expect.stringMatching(notStarted) as string,
+    })
+    expect([recorded, readdirSync(folder)]).toEqual([0, []])
+  })
+
+  test('the recording is on disk when the command is told to have ended', async () => {
+    const folder = mkdtempSync(join(root, 'case-'))
+    await recordOutput(node('process.stdout.write("data: 1\\n\\n")'), { sink: folderSinks(folder), by: 'test' })
+    expect(recordingsIn(folder)[0]!.end).toMatchObject({ kind: 'complete' })
   })
 
   test('curl itself: method, address and head', async () => {

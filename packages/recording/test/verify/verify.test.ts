@@ -243,5 +243,7 @@ describe('what can not be verified', () => {
     await expect(verify([folder.path], { plans: 'every-bit' })).rejects.toThrow(ReplaySyntaxError)
     await expect(verify([folder.path], { plans: 'random:3..2' })).rejects.toThrow(ReplaySyntaxError)
     await expect(verify([folder.path], { faults: 'flood' })).rejects.toThrow(ReplaySyntaxError)
+    // It never strikes, so only a look at it beforehand finds it.
+    await expect(verify([folder.path], { faults: 'html:x@p:0' })).rejects.toThrow(ReplaySyntaxError)
   })
 })

@@ -4,12 +4,12 @@ import type { GateContext, Tool } from '../define/tool.ts'
 import type { ApprovalNeed } from '../gate.ts'
 import { canonicalJson } from '../validate/canonical-json.ts'
 import type { Decision } from './decision.ts'
+import { LONGEST_APPROVAL_MS } from './policy.ts'
 import type { Policy, PolicyRequest } from './policy.ts'
 import { CHECK_FAILED_MESSAGE, Refused } from './refused.ts'
 import type { Ask } from './refused.ts'
 
 const DEFAULT_APPROVAL_EXPIRES_MS = 60 * 60 * 1000
-const LONGEST_APPROVAL_MS = 365 * 24 * 60 * 60 * 1000
 
 /** Canonical JSON of what the tool says the call is about; `undefined` where it names nothing: null, or an empty text. */
 export async function operationIdOf(

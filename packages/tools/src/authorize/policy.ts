@@ -18,7 +18,7 @@ export interface Policy {
    * again. Default `ask`.
    */
   readonly unsafeWithoutOperationId?: Decision['decision']
-  /** Time a person has to answer when nothing else says, in milliseconds. Default one hour. */
+  /** Time a person has to answer when nothing else says, in milliseconds, at most a year. Default one hour. */
   readonly approvalExpiresInMs?: number
 }
 
@@ -95,6 +95,9 @@ export function missingRight(
   return undefined
 }
 
+/** A year. */
+export const LONGEST_APPROVAL_MS: number = 365 * 24 * 60 * 60 * 1000
+
 const DECISIONS: readonly string[] = ['allow', 'ask', 'deny']
 
 const LISTS = ['tenants', 'workflows', 'effects', 'requires'] as const
@@ -130,8 +133,10 @@ export function requireSoundPolicy(policy: Policy, toolNames: ReadonlySet<string
   }
   refuseUnknownKeys('policy', policy, POLICY_KEYS)
   const { approvalExpiresInMs, unsafeWithoutOperationId } = policy
-  if (approvalExpiresInMs !== undefined && !(approvalExpiresInMs > 0)) {
-    throw new TypeError(`policy: approvalExpiresInMs must be a positive number, not ${approvalExpiresInMs}`)
+  if (approvalExpiresInMs !== undefined && !(approvalExpiresInMs > 0 && approvalExpiresInMs <= LONGEST_APPROVAL_MS)) {
+    throw new TypeError(
+      `policy: approvalExpiresInMs must be a positive number, at most ${LONGEST_APPROVAL_MS} (a year), not ${approvalExpiresInMs}`,
+    )
   }
   if (unsafeWithoutOperationId !== undefined && !DECISIONS.includes(unsafeWithoutOperationId)) {
     throw new TypeError('policy: unsafeWithoutOperationId must be allow, ask or deny')

@@ -1,5 +1,6 @@
 import type { FaultCode, Phase } from 'streamfold'
 import type { GateCheck } from '../gate.ts'
+import { nameOf } from '../thrown.ts'
 import type { BoundedAnswer } from './bounded-answer.ts'
 
 /** Thrown from check to check; caught in one place, where it becomes the verdict. */
@@ -40,9 +41,4 @@ export async function answerOf<T>(
 
 export function cancelled(check: GateCheck): Refused {
   return new Refused(check, 'cancelled', 'authorize', 'The call was not run: the run was cancelled.', 'cancelled')
-}
-
-/** Only the kind: an error's message may repeat arguments. */
-export function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : typeof error
 }

@@ -1,5 +1,4 @@
-/** Longest timer a runtime takes; a longer one would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+import { LONGEST_TIMER_MS } from '../longest-timer.ts'
 
 /** Waits, but not beyond an abort. */
 export async function abortableWait(ms: number, signal: AbortSignal): Promise<void> {

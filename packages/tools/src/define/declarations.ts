@@ -1,16 +1,9 @@
-import type { JsonValue } from 'streamfold'
+import type { Api, JsonValue } from 'streamfold'
 import type { JsonSchema } from './json-schema.ts'
 import type { Tool } from './tool.ts'
 
 /** Wire formats that take tools. */
-export type ToolApi =
-  | 'chat_completions'
-  | 'responses'
-  | 'anthropic_messages'
-  | 'gemini'
-  | 'ollama'
-  | 'cohere'
-  | 'bedrock_converse'
+export type ToolApi = Exclude<Api, 'completions'>
 
 type Declare = (tools: readonly Tool[]) => readonly JsonSchema[]
 

@@ -1,6 +1,8 @@
 import type { JsonObject, JsonValue } from 'streamfold'
 import type { Decision } from '../authorize/decision.ts'
 import type { Resource } from '../authorize/resource.ts'
+import { LONGEST_TIMER_MS } from '../longest-timer.ts'
+import { messageOf } from '../thrown.ts'
 import { canonicalJson } from '../validate/canonical-json.ts'
 import { frozenSchema } from '../validate/frozen-schema.ts'
 import { jsonSchemaValidator, refuseErrors } from '../validate/json-schema-validator.ts'
@@ -16,9 +18,6 @@ import { isStandardSchema } from './standard-schema.ts'
 import { strictForm, withoutPlaceholderNulls } from './strict-form.ts'
 import { EFFECTS } from './tool.ts'
 import type { ApprovalRule, Effect, GateContext, QueryAnswer, Tool, ToolContext } from './tool.ts'
-
-/** A timer that is set for longer goes off at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** Names that every provider takes. */
 const TOOL_NAME = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/
@@ -123,8 +122,9 @@ function inputSchemaOf(definition: SchemaSource): JsonSchema {
   try {
     derived = derivedSchema(parameters)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new SchemaError(`no JSON Schema can be derived (${why}); give one as inputSchema`, [], { cause: error })
+    throw new SchemaError(`no JSON Schema can be derived (${messageOf(error)}); give one as inputSchema`, [], {
+      cause: error,
+    })
   }
   if (derived === undefined) {
     const { vendor } = parameters['~standard']

@@ -7,11 +7,13 @@ import type { Execution } from '../ledger/execution.ts'
 import type { ExecutionOutcome } from '../ledger/finish.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { idempotencyKey } from '../ledger/op-key.ts'
-import { messageOf, StoreError } from '../store/store-error.ts'
+import { StoreError } from '../store/store-error.ts'
+import { messageOf } from '../thrown.ts'
 import { AbortedTool } from './active-claims.ts'
 import type { ActiveClaim, ActiveClaims } from './active-claims.ts'
 import { NoEffectError } from './no-effect-error.ts'
 import { resultText } from './result-text.ts'
+import { storedContext } from './stored-context.ts'
 
 /** What an execution needs besides its claim. */
 export interface ExecutionSetting {
@@ -19,7 +21,6 @@ export interface ExecutionSetting {
   readonly active: ActiveClaims
   /** Checks the stored call again and brings the tool and its validated arguments. */
   readonly recheck: (execution: Execution) => Promise<RecheckAnswer>
-  readonly contextOf: (execution: Execution) => CallContext
   /** The caller's own signal, where there is a caller. */
   readonly signal?: AbortSignal
   readonly leaseMs: number
@@ -79,7 +80,7 @@ async function run(active: ActiveClaim, setting: ExecutionSetting): Promise<Ende
       : { state: 'failed', code: 'not_authorized', message: checked.reason }
   }
   const { tool, args } = checked.pass
-  const context = contextFor(claim, setting.contextOf(execution), abort.signal)
+  const context = contextFor(claim, storedContext(execution), abort.signal)
   if (claim.again && execution.effect === 'queryable') {
     const known = await ask(tool, context, setting)
     if (known !== 'run') return known

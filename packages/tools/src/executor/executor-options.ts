@@ -2,6 +2,7 @@ import type { Principal } from '../authorize/principal.ts'
 import type { Gate } from '../gate.ts'
 import type { Approval, ApprovalDecision } from '../ledger/approval.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import { LONGEST_TIMER_MS } from '../longest-timer.ts'
 
 export interface ExecutorOptions {
   /** All checks before the ledger. */
@@ -67,9 +68,6 @@ const DEFAULTS: ExecutorSettings = {
   tryAgainMs: 5_000,
   maxResultBytes: 256 * 1024,
 }
-
-/** A timer that is set for longer goes off at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 const LEAST: Readonly<Partial<Record<keyof ExecutorSettings, number>>> = {
   concurrency: 1,

@@ -1,4 +1,5 @@
 import { clip } from 'streamfold/json'
+import { messageOf } from '../thrown.ts'
 
 /** What a tool gave, as the ledger keeps it. */
 export interface ResultText {
@@ -16,8 +17,8 @@ export function resultText(value: unknown, maxBytes: number): ResultText {
   try {
     json = value === undefined ? 'null' : JSON.stringify(value)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    return { json: JSON.stringify(`[done; the result can't be written as JSON: ${clip(why, 200)}]`), truncated: true }
+    const why = clip(messageOf(error), 200)
+    return { json: JSON.stringify(`[done; the result can't be written as JSON: ${why}]`), truncated: true }
   }
   // Functions and symbols.
   if (json === undefined)

@@ -18,14 +18,23 @@ export class Slots {
     return true
   }
 
+  /** Takes what is free, up to so many. @returns how many it took */
+  takeUpTo(limit: number): number {
+    const taken = Math.max(0, Math.min(limit, this.#free))
+    this.#free -= taken
+    return taken
+  }
+
   async take(): Promise<void> {
     if (this.tryTake()) return
     await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
-  give(): void {
-    const next = this.#waiting.shift()
-    if (next === undefined) this.#free += 1
-    else next()
+  give(count = 1): void {
+    for (let left = count; left > 0; left -= 1) {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#free += 1
+      else next()
+    }
   }
 }

@@ -1,10 +1,11 @@
 import { crashPoint } from '../crash-point.ts'
 import type { Dialect } from '../store/dialect.ts'
 import type { Queries, Store } from '../store/store.ts'
-import { listOf, writeAudit } from './audit.ts'
+import { writeAudit } from './audit.ts'
 import type { AuditEntry } from './audit.ts'
 import type { Execution } from './execution.ts'
 import { LedgerError } from './ledger-error.ts'
+import { listOf } from './placeholders.ts'
 import type { CallState } from './states.ts'
 
 export interface ApprovalStanding {

@@ -1,5 +1,6 @@
 import type { Dialect } from '../store/dialect.ts'
 import type { Queries, SqlValue } from '../store/store.ts'
+import { rowsOf } from './placeholders.ts'
 
 export type AuditEvent =
   | 'refused'
@@ -80,15 +81,4 @@ export async function writeAudit(
     `insert into streamfold_audit(tenant, at, ${COLUMNS}) values ${rowsOf(rows, 1, `$1, ${dialect.now}`)}`,
     [tenant, ...rows.flat()],
   )
-}
-
-/** Placeholders of several rows: `(first, $3, $4), (first, $5, $6)`, counted on from `used`. */
-export function rowsOf(rows: readonly (readonly SqlValue[])[], used: number, first: string): string {
-  let next = used
-  return rows.map((row) => `(${first}, ${row.map(() => `$${(next += 1)}`).join(', ')})`).join(', ')
-}
-
-/** Placeholders of a list: `$3, $4, $5`, counted on from `used`. */
-export function listOf(values: readonly unknown[], used: number): string {
-  return values.map((_, at) => `$${used + at + 1}`).join(', ')
 }

@@ -1,7 +1,9 @@
 import { crashPoint } from '../crash-point.ts'
 import type { Queries, Store } from '../store/store.ts'
-import { listOf, writeAudit } from './audit.ts'
+import { writeAudit } from './audit.ts'
 import { STILL_WANTED } from './claim.ts'
+import { lockExecutions } from './execution.ts'
+import { listOf } from './placeholders.ts'
 import type { CallState, ExecutionState } from './states.ts'
 
 /** What a cancelled run's calls had come to. */
@@ -99,7 +101,8 @@ async function cancelCalls(
   const keys = [
     ...new Set(calls.flatMap((call) => (call.state === 'released' && call.op_key !== null ? [call.op_key] : []))),
   ]
-  const begun = await statesOf(tx, store, tenant, keys.sort())
+  const rows = await lockExecutions(tx, store, tenant, keys)
+  const begun = new Map(rows.map((row) => [row.op_key, row.state]))
   const cancelled = calls.map((call) => ({
     turn: call.turn,
     choice: call.choice_ix,
@@ -125,21 +128,6 @@ async function cancelCalls(
     })),
   )
   return cancelled
-}
-
-async function statesOf(
-  tx: Queries,
-  store: Store,
-  tenant: string,
-  keys: readonly string[],
-): Promise<ReadonlyMap<string, ExecutionState>> {
-  if (keys.length === 0) return new Map()
-  const rows = await tx.query<{ op_key: string; state: ExecutionState }>(
-    `select op_key, state from streamfold_execution where tenant = $1 and op_key in (${listOf(keys, 1)}) ` +
-      `order by op_key${store.dialect.forUpdate}`,
-    [tenant, ...keys],
-  )
-  return new Map(rows.map((row) => [row.op_key, row.state]))
 }
 
 /** Removes executions that nobody began and nobody wants any more, which frees their keys. */

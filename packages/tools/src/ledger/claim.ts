@@ -1,10 +1,11 @@
 import { crashPoint } from '../crash-point.ts'
 import type { Queries, Store } from '../store/store.ts'
 import { StoreError } from '../store/store-error.ts'
-import { listOf, rowsOf, writeAudit } from './audit.ts'
+import { writeAudit } from './audit.ts'
 import type { AuditEvent } from './audit.ts'
-import { EXECUTION_COLUMNS, executionOf } from './execution.ts'
+import { aboutOf, EXECUTION_COLUMNS, executionOf } from './execution.ts'
 import type { Execution, ExecutionRow } from './execution.ts'
+import { listOf, rowsOf } from './placeholders.ts'
 
 /**
  * The right to run one execution once: its row says `executing` under this owner and fence, and that is committed. The only
@@ -39,10 +40,14 @@ export class Claim {
   }
 }
 
-export interface ClaimOptions {
+/** Who claims, and for how long a claim counts without a heartbeat. */
+export interface ClaimHolder {
   readonly tenant: string
   readonly owner: string
   readonly leaseMs: number
+}
+
+export interface ClaimOptions extends ClaimHolder {
   /** Claims at most this many. */
   readonly limit: number
   /** Only executions of these tools. */
@@ -86,11 +91,7 @@ export async function claimReady(store: Store, options: ClaimOptions): Promise<r
 }
 
 /** Takes one row, if it is still ready and wanted. */
-export async function claimOne(
-  store: Store,
-  holder: { readonly tenant: string; readonly owner: string; readonly leaseMs: number },
-  key: string,
-): Promise<Claim | undefined> {
+export async function claimOne(store: Store, holder: ClaimHolder, key: string): Promise<Claim | undefined> {
   const [claim] = await committed(store, async (tx) => {
     const wanted = await tx.query<{ op_key: string }>(
       `select e.op_key from streamfold_execution e where e.tenant = $1 and e.op_key = $2 and e.state = 'ready' ` +
@@ -142,7 +143,7 @@ export async function stillHeld(store: Store, claims: readonly Claim[]): Promise
 export async function claimKeys(
   tx: Queries,
   store: Store,
-  holder: { readonly tenant: string; readonly owner: string; readonly leaseMs: number },
+  holder: ClaimHolder,
   keys: readonly string[],
 ): Promise<readonly Claim[]> {
   if (keys.length === 0) return []
@@ -213,24 +214,11 @@ async function beginAttempts(
       rowsOf(values, 1, `$1, ${store.dialect.now}`),
     [holder.tenant, ...values.flat()],
   )
-  const executions = rows.map(executionOf)
   await writeAudit(
     tx,
     store.dialect,
     holder.tenant,
-    executions.map((execution) => ({
-      event,
-      runId: execution.runId,
-      turn: execution.turn,
-      choice: execution.choice,
-      callId: execution.callId,
-      key: execution.key,
-      tool: execution.tool,
-      state: 'executing',
-      argumentsHash: execution.argumentsHash,
-      owner: holder.owner,
-      fence: execution.fence,
-    })),
+    rows.map((row) => ({ event, ...aboutOf(row), state: 'executing', owner: holder.owner, fence: row.fence })),
   )
-  return executions.map((execution) => new Claim(execution, holder.owner))
+  return rows.map((row) => new Claim(executionOf(row), holder.owner))
 }

@@ -1,4 +1,6 @@
 import type { Effect } from '../define/tool.ts'
+import type { Queries, Store } from '../store/store.ts'
+import { listOf } from './placeholders.ts'
 import type { ExecutionState } from './states.ts'
 
 /** One operation in the ledger. Times are the database's, in milliseconds since 1970. */
@@ -89,4 +91,40 @@ export function executionOf(row: ExecutionRow): Execution {
     finishedAt: row.finished_at,
     prunedAt: row.pruned_at,
   }
+}
+
+/** What the trail says of an execution. */
+export function aboutOf(row: ExecutionRow): {
+  readonly runId: string
+  readonly turn: number
+  readonly choice: number
+  readonly callId: string
+  readonly key: string
+  readonly tool: string
+  readonly argumentsHash: string
+} {
+  return {
+    runId: row.run_id,
+    turn: row.turn,
+    choice: row.choice_ix,
+    callId: row.call_id,
+    key: row.op_key,
+    tool: row.tool,
+    argumentsHash: row.args_hash,
+  }
+}
+
+/** The rows of these keys, locked in the order of the keys. */
+export async function lockExecutions(
+  tx: Queries,
+  store: Store,
+  tenant: string,
+  keys: readonly string[],
+): Promise<readonly ExecutionRow[]> {
+  if (keys.length === 0) return []
+  return await tx.query<ExecutionRow>(
+    `select ${EXECUTION_COLUMNS} from streamfold_execution where tenant = $1 and op_key in (${listOf(keys, 1)}) ` +
+      `order by op_key${store.dialect.forUpdate}`,
+    [tenant, ...keys],
+  )
 }

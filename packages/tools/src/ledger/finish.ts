@@ -5,7 +5,7 @@ import { StoreError } from '../store/store-error.ts'
 import { writeAudit } from './audit.ts'
 import { endAttempts } from './claim.ts'
 import type { Claim } from './claim.ts'
-import { EXECUTION_COLUMNS, executionOf } from './execution.ts'
+import { aboutOf, EXECUTION_COLUMNS, executionOf } from './execution.ts'
 import type { Execution, ExecutionRow } from './execution.ts'
 import { sha256Hex } from '../validate/sha256.ts'
 
@@ -82,26 +82,6 @@ async function finishIn(tx: Queries, store: Store, claim: Claim, outcome: Execut
     },
   ])
   return { kind: 'recorded', execution: executionOf(row) }
-}
-
-export function aboutOf(row: ExecutionRow): {
-  readonly runId: string
-  readonly turn: number
-  readonly choice: number
-  readonly callId: string
-  readonly key: string
-  readonly tool: string
-  readonly argumentsHash: string
-} {
-  return {
-    runId: row.run_id,
-    turn: row.turn,
-    choice: row.choice_ix,
-    callId: row.call_id,
-    key: row.op_key,
-    tool: row.tool,
-    argumentsHash: row.args_hash,
-  }
 }
 
 async function cameTooLate(

@@ -1,11 +1,11 @@
 import { crashPoint } from '../crash-point.ts'
 import type { Store } from '../store/store.ts'
-import { listOf, writeAudit } from './audit.ts'
+import { writeAudit } from './audit.ts'
 import { endAttempts, STILL_WANTED } from './claim.ts'
 import type { Claim } from './claim.ts'
-import { EXECUTION_COLUMNS, executionOf } from './execution.ts'
+import { aboutOf, EXECUTION_COLUMNS, executionOf } from './execution.ts'
 import type { Execution, ExecutionRow } from './execution.ts'
-import { aboutOf } from './finish.ts'
+import { listOf } from './placeholders.ts'
 
 /** Claims as a heartbeat found them. Those in neither list are held and wanted. */
 export interface HeartbeatAnswer {

@@ -5,7 +5,7 @@ import type { Approval, ApprovalDecision } from './approval.ts'
 import { cancelBatch, cancelRun } from './cancel.ts'
 import type { CancelAnswer, CancelledBatch } from './cancel.ts'
 import { claimOne, claimReady, reclaimExpired } from './claim.ts'
-import type { Claim, ClaimOptions, ReclaimOptions } from './claim.ts'
+import type { Claim, ClaimHolder, ClaimOptions, ReclaimOptions } from './claim.ts'
 import type { Execution } from './execution.ts'
 import { finish } from './finish.ts'
 import type { ExecutionOutcome, FinishAnswer } from './finish.ts'
@@ -71,10 +71,7 @@ export interface Ledger {
   /** For executors: records a batch and hands it to execution. */
   release(request: ReleaseRequest): Promise<ReleaseAnswer>
   claimReady(options: ClaimOptions): Promise<readonly Claim[]>
-  claimOne(
-    holder: { readonly tenant: string; readonly owner: string; readonly leaseMs: number },
-    key: string,
-  ): Promise<Claim | undefined>
+  claimOne(holder: ClaimHolder, key: string): Promise<Claim | undefined>
   reclaimExpired(options: ReclaimOptions): Promise<readonly Claim[]>
   finish(claim: Claim, outcome: ExecutionOutcome): Promise<FinishAnswer>
   heartbeat(claims: readonly Claim[], leaseMs: number): Promise<HeartbeatAnswer>

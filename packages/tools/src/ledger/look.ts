@@ -1,7 +1,7 @@
 import type { Store } from '../store/store.ts'
-import { listOf } from './audit.ts'
 import { EXECUTION_COLUMNS, executionOf } from './execution.ts'
 import type { Execution, ExecutionRow } from './execution.ts'
+import { listOf } from './placeholders.ts'
 import type { ExecutionState } from './states.ts'
 
 export interface ListOptions {

@@ -1,8 +1,7 @@
 import type { Store } from '../store/store.ts'
 import { writeAudit } from './audit.ts'
-import { EXECUTION_COLUMNS } from './execution.ts'
+import { aboutOf, EXECUTION_COLUMNS } from './execution.ts'
 import type { ExecutionRow } from './execution.ts'
-import { aboutOf } from './finish.ts'
 
 /** Nothing younger is ever pruned: keys have to outlive everyone who might still repeat them. */
 export const SHORTEST_RETENTION_MS: number = 30 * 24 * 60 * 60 * 1000

@@ -1,43 +1,21 @@
-import { randomUUID } from 'node:crypto'
 import type { FaultCode, Phase } from 'streamfold'
 import { crashPoint } from '../crash-point.ts'
-import type { Effect } from '../define/tool.ts'
 import type { Queries, SqlValue, Store } from '../store/store.ts'
 import { StoreError } from '../store/store-error.ts'
-import { listOf, rowsOf, writeAudit } from './audit.ts'
-import type { AuditEntry } from './audit.ts'
 import { settleApprovals } from './approval.ts'
 import type { ApprovalStanding } from './approval.ts'
-import { claimKeys, stillHeld } from './claim.ts'
+import { writeAudit } from './audit.ts'
+import type { AuditEntry } from './audit.ts'
+import type { CallRow } from './call-row.ts'
+import { stillHeld } from './claim.ts'
 import type { Claim } from './claim.ts'
-import { EXECUTION_COLUMNS, executionOf } from './execution.ts'
-import type { ExecutionRow } from './execution.ts'
-import { operationKey } from './op-key.ts'
-import type { CallStanding, CheckedCall, ReleaseAnswer, ReleaseRequest } from './release-request.ts'
+import { executionOf, lockExecutions } from './execution.ts'
+import { KeyConflict, makeExecutions } from './make-executions.ts'
+import type { MadeExecutions } from './make-executions.ts'
+import { listOf } from './placeholders.ts'
+import { recordBatch } from './record-batch.ts'
+import type { CallStanding, ReleaseAnswer, ReleaseRequest } from './release-request.ts'
 import type { BatchState, CallState } from './states.ts'
-
-interface CallRow {
-  readonly ordinal: number
-  readonly call_id: string
-  readonly tool: string
-  readonly args: string
-  readonly args_hash: string
-  readonly op_key: string | null
-  readonly effect: Effect | null
-  readonly state: CallState
-  readonly code: FaultCode | null
-  readonly phase: Phase | null
-  readonly reason: string | null
-}
-
-/** Two operations under one key: found while rows were being written, so that transaction is undone first. */
-class KeyConflict extends Error {
-  readonly keys: ReadonlySet<string>
-  constructor(keys: ReadonlySet<string>) {
-    super('key conflict')
-    this.keys = keys
-  }
-}
 
 /**
  * Records a batch, and hands it to execution once every call of it may run: all in one transaction. The same batch again is
@@ -83,8 +61,6 @@ class Release {
   readonly #batch: readonly SqlValue[]
   readonly #audit: AuditEntry[] = []
   #rows: readonly CallRow[] = []
-  /** Keys that had no execution before. */
-  readonly #fresh = new Set<string>()
 
   constructor(tx: Queries, store: Store, request: ReleaseRequest, attempt: Attempt) {
     this.#tx = tx
@@ -104,7 +80,7 @@ class Release {
       if (run.last_turn > this.#request.turn) {
         return this.#refuseAll('stale_attempt', 'a newer turn of this run has begun, so this answer no longer counts')
       }
-      await this.#storeCalls(run.cancelled_at !== null)
+      await recordBatch(this.#tx, this.#store, this.#request, run.cancelled_at !== null, this.#audit)
     }
     await this.#readCalls()
     if (!this.#sameCalls()) {
@@ -118,9 +94,12 @@ class Release {
         : batch.state
     await writeAudit(this.#tx, this.#store.dialect, this.#request.tenant, this.#audit)
     const before = batch?.state === 'released'
-    const claims = state === 'released' && !before ? await this.#execute() : (this.#attempt.held ?? [])
-    this.#attempt.made = claims
-    return { batch: state, calls: await this.#standings(claims) }
+    const made =
+      state === 'released' && !before
+        ? await makeExecutions(this.#tx, this.#store, this.#request, this.#released())
+        : { fresh: new Set<string>(), claims: this.#attempt.held ?? [] }
+    this.#attempt.made = made.claims
+    return { batch: state, calls: await this.#standings(made) }
   }
 
   async #lockRun(): Promise<{ last_turn: number; cancelled_at: number | null }> {
@@ -143,97 +122,6 @@ class Release {
       ])
     }
     return run
-  }
-
-  async #storeCalls(cancelled: boolean): Promise<void> {
-    const { now } = this.#store.dialect
-    const { calls, tenant, runId, turn, choice } = this.#request
-    await this.#tx.query(
-      `insert into streamfold_batch(tenant, run_id, turn, choice_ix, expected, state, created_at) ` +
-        `values ($1, $2, $3, $4, $5, 'open', ${now})`,
-      [...this.#batch, calls.length],
-    )
-    const keys = await this.#keys()
-    const rows = calls.map((call) => this.#callValues(call, keys.get(call.ordinal) ?? null, cancelled))
-    // In two statements, so that there is a place between two calls for a test to stop at.
-    for (const some of [rows.slice(0, 1), rows.slice(1)]) {
-      if (some.length === 0) continue
-      await this.#tx.query(
-        `insert into streamfold_call(tenant, run_id, turn, choice_ix, created_at, ordinal, call_id, tool, args, args_hash, ` +
-          `op_key, effect, state, code, phase, reason, policy_rev) values ` +
-          rowsOf(some, 4, `$1, $2, $3, $4, ${now}`),
-        [...this.#batch, ...some.flat()],
-      )
-      await crashPoint('release.between-calls')
-    }
-    for (const call of calls) {
-      const about = { runId, turn, choice, callId: call.callId, tool: call.tool, argumentsHash: call.argumentsHash }
-      const argumentBytes = Buffer.byteLength(call.inputJson)
-      if (call.verdict === 'refuse') {
-        this.#audit.push({ event: 'refused', ...about, argumentBytes, code: call.code })
-      } else if (call.approval !== undefined && !cancelled) {
-        this.#audit.push({ event: 'approval_requested', ...about, argumentBytes })
-        await this.#tx.query(
-          `insert into streamfold_approval(tenant, run_id, turn, choice_ix, approval_id, ordinal, call_id, tool, args_hash, ` +
-            `shown, reason, expires_at, created_at) ` +
-            `values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, ${now} + $12, ${now})`,
-          [
-            tenant,
-            runId,
-            turn,
-            choice,
-            randomUUID(),
-            call.ordinal,
-            call.callId,
-            call.tool,
-            call.argumentsHash,
-            call.approval.shownJson,
-            call.approval.reason,
-            call.approval.expiresInMs,
-          ],
-        )
-      }
-    }
-  }
-
-  #callValues(call: CheckedCall, key: string | null, cancelled: boolean): readonly SqlValue[] {
-    const about = [call.ordinal, call.callId, call.tool, call.inputJson, call.argumentsHash]
-    const revision = call.policyRevision ?? null
-    if (call.verdict === 'refuse') {
-      const state: CallState = call.phase === 'authorize' ? 'denied' : 'rejected'
-      return [...about, null, null, state, call.code, call.phase, call.reason, revision]
-    }
-    if (cancelled) {
-      return [...about, key, call.effect, 'cancelled', 'cancelled', 'execute', 'the run was cancelled', revision]
-    }
-    const state: CallState = call.approval === undefined ? 'authorized' : 'needs_approval'
-    return [...about, key, call.effect, state, null, null, null, revision]
-  }
-
-  /**
-   * By ordinal, for calls that may run. An execution that was stopped between its claim and its beginning — cancelled, or not
-   * allowed any more — was as good as never made, so it does not use up the key of its operation.
-   */
-  async #keys(): Promise<ReadonlyMap<number, string>> {
-    const { tenant, runId, turn, choice, calls } = this.#request
-    const keys = new Map<number, string>()
-    let open = calls.filter((call) => call.verdict === 'pass')
-    for (let neverBegun = 0; open.length > 0; neverBegun += 1) {
-      for (const { tool, operationId, ordinal, callId } of open) {
-        keys.set(ordinal, operationKey(tool, operationId, { runId, turn, choice, ordinal, callId }, neverBegun))
-      }
-      open = open.filter(({ operationId }) => operationId !== undefined)
-      if (open.length === 0) break
-      const wanted = [...new Set(open.map(({ ordinal }) => keys.get(ordinal) as string))]
-      const stopped = await this.#tx.query<{ op_key: string }>(
-        `select op_key from streamfold_execution where tenant = $1 and state = 'failed' ` +
-          `and code in ('cancelled', 'not_authorized') and op_key in (${listOf(wanted, 1)})`,
-        [tenant, ...wanted],
-      )
-      const used = new Set(stopped.map((row) => row.op_key))
-      open = open.filter(({ ordinal }) => used.has(keys.get(ordinal) as string))
-    }
-    return keys
   }
 
   async #readCalls(): Promise<void> {
@@ -345,62 +233,18 @@ class Release {
     )
   }
 
-  /** Makes an execution for each key that has none, and claims the first of the new ones. */
-  async #execute(): Promise<readonly Claim[]> {
-    const calls = this.#rows.filter((row) => row.state === 'released')
-    const byKey = new Map<string, CallRow>()
-    const conflicts = new Set<string>()
-    for (const row of calls) {
-      const key = row.op_key as string
-      const first = byKey.get(key)
-      if (first === undefined) byKey.set(key, row)
-      else if (!sameOperation(first, row)) conflicts.add(key)
-    }
-    if (conflicts.size > 0) throw new KeyConflict(conflicts)
-    // In the order of the keys: two batches that share some can't wait for each other.
-    const keys = [...byKey.keys()].sort()
-    for (let missing = keys; missing.length > 0;) {
-      for (const key of await this.#insert(missing.map((each) => byKey.get(each) as CallRow))) this.#fresh.add(key)
-      if (this.#fresh.size === keys.length) break
-      const present = new Map((await this.#executions(keys)).map((row) => [row.op_key, row]))
-      for (const [key, row] of present) if (!sameOperation(byKey.get(key) as CallRow, row)) conflicts.add(key)
-      if (conflicts.size > 0) throw new KeyConflict(conflicts)
-      // A key that was there and is gone was taken back by a cancelled run in between.
-      missing = keys.filter((key) => !present.has(key))
-    }
-    const { tenant, owner, leaseMs, claimLimit } = this.#request
-    const first = [...byKey.keys()].filter((key) => this.#fresh.has(key)).slice(0, claimLimit)
-    return await claimKeys(this.#tx, this.#store, { tenant, owner, leaseMs }, first)
+  #released(): readonly CallRow[] {
+    return this.#rows.filter((row) => row.state === 'released')
   }
 
-  async #insert(rows: readonly CallRow[]): Promise<readonly string[]> {
-    const { tenant, runId, turn, choice, contextJson } = this.#request
-    const values = rows.map((row) => [row.op_key, row.tool, row.args, row.args_hash, row.effect, row.call_id])
-    const inserted = await this.#tx.query<{ op_key: string }>(
-      `insert into streamfold_execution(tenant, run_id, turn, choice_ix, context, state, fence, created_at, ` +
-        `op_key, tool, args, args_hash, effect, call_id) values ` +
-        `${rowsOf(values, 5, `$1, $2, $3, $4, $5, 'ready', 0, ${this.#store.dialect.now}`)} on conflict do nothing returning op_key`,
-      [tenant, runId, turn, choice, contextJson, ...values.flat()],
-    )
-    return inserted.map((row) => row.op_key)
-  }
-
-  async #executions(keys: readonly string[]): Promise<readonly ExecutionRow[]> {
-    if (keys.length === 0) return []
-    return await this.#tx.query<ExecutionRow>(
-      `select ${EXECUTION_COLUMNS} from streamfold_execution where tenant = $1 and op_key in (${listOf(keys, 1)}) ` +
-        `order by op_key${this.#store.dialect.forUpdate}`,
-      [this.#request.tenant, ...keys],
-    )
-  }
-
-  async #standings(made: readonly Claim[]): Promise<readonly CallStanding[]> {
-    const claims = new Map(made.map((claim) => [claim.execution.key, claim]))
+  async #standings(made: MadeExecutions): Promise<readonly CallStanding[]> {
+    const claims = new Map(made.claims.map((claim) => [claim.execution.key, claim]))
     const rows = new Map(this.#rows.map((row) => [row.ordinal, row]))
-    const released = this.#rows.filter((row) => row.state === 'released')
+    const released = this.#released()
     // The claims say it for their own calls; what else there is has to be looked up.
     const keys = released.length === claims.size ? [] : released.map((row) => row.op_key as string)
-    const executions = new Map((await this.#executions([...new Set(keys)].sort())).map((row) => [row.op_key, row]))
+    const found = await lockExecutions(this.#tx, this.#store, this.#request.tenant, [...new Set(keys)].sort())
+    const executions = new Map(found.map((row) => [row.op_key, row]))
     const asks = this.#rows.some((row) => row.state === 'needs_approval')
     const asked = asks ? await this.#approvals() : new Map<number, ApprovalStanding>()
     const handed = new Set<string>()
@@ -415,7 +259,7 @@ class Release {
         }
         const execution = executions.get(key)
         if (execution === undefined) return refused('cancelled', 'execute', 'the run was cancelled')
-        return { kind: 'execution', execution: executionOf(execution), replayed: !this.#fresh.has(key) }
+        return { kind: 'execution', execution: executionOf(execution), replayed: !made.fresh.has(key) }
       }
       const approval = asked.get(row.ordinal)
       if (row.state === 'needs_approval' && approval !== undefined) return { kind: 'needs_approval', ...approval }
@@ -439,11 +283,4 @@ class Release {
 
 function refused(code: FaultCode, phase: Phase, reason: string): CallStanding {
   return { kind: 'refused', code, phase, reason }
-}
-
-function sameOperation(
-  left: { readonly tool: string; readonly args_hash: string },
-  right: { readonly tool: string; readonly args_hash: string },
-): boolean {
-  return left.tool === right.tool && left.args_hash === right.args_hash
 }

@@ -1,6 +1,7 @@
 import type { Effect } from '../define/tool.ts'
 import { crashPoint } from '../crash-point.ts'
 import type { Store } from '../store/store.ts'
+import type { CallRow } from './call-row.ts'
 import { EXECUTION_COLUMNS, executionOf } from './execution.ts'
 import type { Execution, ExecutionRow } from './execution.ts'
 import { LedgerError } from './ledger-error.ts'
@@ -130,20 +131,9 @@ interface TurnRow {
   readonly created_at: number
 }
 
-interface CallRow {
+interface PlacedCallRow extends CallRow {
   readonly turn: number
   readonly choice_ix: number
-  readonly ordinal: number
-  readonly call_id: string
-  readonly tool: string
-  readonly args: string
-  readonly args_hash: string
-  readonly op_key: string | null
-  readonly effect: Effect | null
-  readonly state: CallState
-  readonly code: string | null
-  readonly phase: string | null
-  readonly reason: string | null
   readonly batch_state: BatchState
 }
 
@@ -160,7 +150,7 @@ export async function readRun(store: Store, tenant: string, runId: string): Prom
       'select turn, answer, outcome, created_at from streamfold_turn where tenant = $1 and run_id = $2 order by turn',
       place,
     )
-    const calls = await tx.query<CallRow>(
+    const calls = await tx.query<PlacedCallRow>(
       `select c.turn, c.choice_ix, c.ordinal, c.call_id, c.tool, c.args, c.args_hash, c.op_key, c.effect, c.state, c.code, ` +
         `c.phase, c.reason, b.state as batch_state from streamfold_call c join streamfold_batch b on b.tenant = c.tenant ` +
         `and b.run_id = c.run_id and b.turn = c.turn and b.choice_ix = c.choice_ix where c.tenant = $1 and c.run_id = $2 ` +
@@ -195,7 +185,7 @@ export async function readRun(store: Store, tenant: string, runId: string): Prom
   })
 }
 
-function callOf(row: CallRow, executions: ReadonlyMap<string, Execution>): CallRecord {
+function callOf(row: PlacedCallRow, executions: ReadonlyMap<string, Execution>): CallRecord {
   return {
     choice: row.choice_ix,
     ordinal: row.ordinal,

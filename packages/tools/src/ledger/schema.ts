@@ -86,15 +86,21 @@ function tables(dialect: Dialect): readonly string[] {
 
 const EXECUTION = 'streamfold_execution'
 
+type Guard = (
+  name: string,
+  event: 'insert' | 'update' | 'delete',
+  table: string,
+  when: string,
+  message: string,
+) => readonly string[]
+
+function guardOf(dialect: Dialect): Guard {
+  return (name, ...rule) => guard(dialect, `streamfold_guard_${name}`, ...rule)
+}
+
 /** Rules that hold for whoever writes, a person with a database client included. */
 function guards(dialect: Dialect): readonly string[] {
-  const on = (
-    name: string,
-    event: 'insert' | 'update' | 'delete',
-    table: string,
-    when: string,
-    message: string,
-  ): readonly string[] => guard(dialect, `streamfold_guard_${name}`, event, table, when, message)
+  const on = guardOf(dialect)
   return [
     ...on('execution_new', 'insert', EXECUTION, "NEW.state <> 'ready'", 'an execution begins as ready'),
     ...on('execution_state', 'update', EXECUTION, illegalMove(EXECUTION_MOVES), 'this state may not follow that one'),
@@ -174,13 +180,7 @@ function guards(dialect: Dialect): readonly string[] {
  * to null and given anew.
  */
 function strictGuards(dialect: Dialect): readonly string[] {
-  const on = (
-    name: string,
-    event: 'insert' | 'update' | 'delete',
-    table: string,
-    when: string,
-    message: string,
-  ): readonly string[] => guard(dialect, `streamfold_guard_${name}`, event, table, when, message)
+  const on = guardOf(dialect)
   return [
     ...on(
       'approval_place',

@@ -1,9 +1,8 @@
 import { crashPoint } from '../crash-point.ts'
 import type { Store } from '../store/store.ts'
 import { writeAudit } from './audit.ts'
-import { EXECUTION_COLUMNS, executionOf } from './execution.ts'
+import { aboutOf, EXECUTION_COLUMNS, executionOf } from './execution.ts'
 import type { Execution, ExecutionRow } from './execution.ts'
-import { aboutOf } from './finish.ts'
 import { LedgerError } from './ledger-error.ts'
 import { sha256Hex } from '../validate/sha256.ts'
 

@@ -4,7 +4,8 @@ import { defineTool } from '../define/define-tool.ts'
 import type { ToolDefinition } from '../define/define-tool.ts'
 import type { JsonSchema } from '../define/json-schema.ts'
 import type { Effect, Tool, ToolContext } from '../define/tool.ts'
-import { NoEffectError } from '../executor/no-effect-error.ts'
+import { LONGEST_TIMER_MS } from '../longest-timer.ts'
+import { messageOf } from '../thrown.ts'
 import { effectOf } from './annotations.ts'
 import type { ToolAnnotations } from './annotations.ts'
 import { IDEMPOTENCY_KEY_META } from './idempotency-meta.ts'
@@ -57,8 +58,6 @@ export interface McpTools {
 
 const MAX_PAGES = 100
 const DEFAULT_MAX_TOOLS = 128
-/** The executor keeps the time. */
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
 
 /**
  * The tools of an MCP server as tools of ours: checked, authorised, recorded and run once like any other. Their definitions are
@@ -119,24 +118,16 @@ function approvalOf(options: McpToolsOptions, override: Partial<McpToolOverride>
   return { approve: 'always' }
 }
 
+/**
+ * An error answer is thrown on as it is: no code of it proves that the tool was not entered. Servers pass on the codes that their
+ * tools throw, and the official client gives -32602 (invalid params) also for a result that does not fit the tool's output schema.
+ */
 async function callTool(client: McpClient, name: string, args: JsonObject, context: ToolContext): Promise<JsonValue> {
-  let result: object
-  try {
-    result = await client.callTool(
-      { name, arguments: { ...args }, _meta: { [IDEMPOTENCY_KEY_META]: context.idempotencyKey } },
-      undefined,
-      { signal: context.signal, timeout: LONGEST_TIMEOUT_MS },
-    )
-  } catch (error) {
-    // The server said that it never came to the tool.
-    if (NEVER_ENTERED.has(codeOf(error))) throw new NoEffectError(messageOf(error), { cause: error })
-    throw error
-  }
-  return resultOf(result)
+  const params = { name, arguments: { ...args }, _meta: { [IDEMPOTENCY_KEY_META]: context.idempotencyKey } }
+  // The executor keeps the time.
+  const options = { signal: context.signal, timeout: LONGEST_TIMER_MS }
+  return resultOf(await client.callTool(params, undefined, options))
 }
-
-/** JSON-RPC: method not found, invalid params. */
-const NEVER_ENTERED: ReadonlySet<unknown> = new Set([-32601, -32602])
 
 /**
  * What the model gets: the structured content where there is any, the text where there is only text, else the parts as they
@@ -160,12 +151,4 @@ function describe(description: string | undefined, name: string): string {
   return description === undefined || description.trim() === ''
     ? `The tool ${clip(name, 80)} of an MCP server.`
     : description
-}
-
-function codeOf(error: unknown): unknown {
-  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,4 +1,5 @@
-import { messageOf, StoreError } from './store-error.ts'
+import { messageOf } from '../thrown.ts'
+import { StoreError } from './store-error.ts'
 
 function codeOf(cause: unknown): string {
   return typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string'

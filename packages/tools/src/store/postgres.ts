@@ -1,10 +1,11 @@
 import pg from 'pg'
+import { messageOf } from '../thrown.ts'
 import { POSTGRES } from './dialect.ts'
 import type { Dialect } from './dialect.ts'
 import { isBroken, isRetried, isUseless, postgresError } from './postgres-error.ts'
 import { storable } from './store.ts'
 import type { Queries, SqlValue, Store } from './store.ts'
-import { messageOf, StoreError } from './store-error.ts'
+import { StoreError } from './store-error.ts'
 
 export interface PostgresOptions {
   /** Connections at most. Default 10. */

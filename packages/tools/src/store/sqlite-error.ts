@@ -1,4 +1,5 @@
-import { messageOf, StoreError } from './store-error.ts'
+import { messageOf } from '../thrown.ts'
+import { StoreError } from './store-error.ts'
 
 // Primary result codes; an extended one carries the primary one in its low byte.
 const BUSY = 5

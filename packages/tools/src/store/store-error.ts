@@ -41,8 +41,3 @@ export class StoreError extends Error {
     return PASSING.has(this.code)
   }
 }
-
-/** The message of whatever was thrown. */
-export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown)
-}

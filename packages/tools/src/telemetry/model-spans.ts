@@ -2,6 +2,7 @@ import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import type { Attributes, Span } from '@opentelemetry/api'
 import type { StreamEvent, StreamReport } from 'streamfold'
 import type { ConversationModel, ModelAnswer, ModelRequest } from '../conversation/model.ts'
+import { nameOf } from '../thrown.ts'
 import type { InferenceSpans } from './inference-spans.ts'
 import type { Instruments } from './instruments.ts'
 
@@ -38,7 +39,7 @@ export function tracedModel(
       return watched(model(request), request, { span, common, began, instruments })
     } catch (error) {
       span.setStatus({ code: SpanStatusCode.ERROR })
-      span.setAttribute('error.type', error instanceof Error ? error.name : typeof error)
+      span.setAttribute('error.type', nameOf(error))
       span.end()
       throw error
     }

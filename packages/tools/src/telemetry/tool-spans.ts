@@ -1,6 +1,7 @@
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { Span } from '@opentelemetry/api'
 import type { Tool, ToolContext } from '../define/tool.ts'
+import { nameOf } from '../thrown.ts'
 import type { InferenceSpans } from './inference-spans.ts'
 import type { Instruments } from './instruments.ts'
 
@@ -56,7 +57,7 @@ async function traced(
 }
 
 function fail(span: Span, error: unknown): string {
-  const type = error instanceof Error ? error.name : typeof error
+  const type = nameOf(error)
   span.setAttribute('error.type', type)
   span.setStatus({ code: SpanStatusCode.ERROR })
   return type

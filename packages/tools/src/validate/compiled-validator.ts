@@ -3,6 +3,7 @@ import type { AnySchemaObject, ErrorObject, FuncKeywordDefinition, Options, Vali
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { JsonObject } from 'streamfold'
 import type { JsonSchema } from '../define/json-schema.ts'
+import { messageOf } from '../thrown.ts'
 import { boundedWork, countStep, TOO_MUCH_WORK, TooMuchWork } from './bounded-work.ts'
 import { describeViolations } from './describe-violation.ts'
 import type { Violation } from './describe-violation.ts'
@@ -161,8 +162,7 @@ function compile(schema: JsonSchema, draft: Draft, allErrors: boolean): Validate
   try {
     return compiler.ajv.compile(undeclared)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new SchemaError(`the schema can't be compiled: ${why}`, [], { cause: error })
+    throw new SchemaError(`the schema can't be compiled: ${messageOf(error)}`, [], { cause: error })
   } finally {
     compiler.ajv.removeSchema(undeclared)
   }

@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js'
+import { messageOf } from '../thrown.ts'
 
 /** A regular expression whose time is linear in the text, whatever the text. */
 export interface LinearPattern {
@@ -24,9 +25,8 @@ export function compileLinearPattern(source: string): LinearPattern {
     void new RegExp(source, 'u')
     compiled = RE2JS.compile(RE2JS.translateRegExp(sameMeaning(source)))
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
     throw new SyntaxError(
-      `the pattern ${JSON.stringify(source)} can't be matched in linear time (no look-around, no back references): ${why}`,
+      `the pattern ${JSON.stringify(source)} can't be matched in linear time (no look-around, no back references): ${messageOf(error)}`,
       { cause: error },
     )
   }

@@ -1,6 +1,7 @@
 import type { JsonValue } from 'streamfold'
 import { isJsonObject } from 'streamfold/json'
 import type { JsonSchema } from '../define/json-schema.ts'
+import { messageOf } from '../thrown.ts'
 import { resolveLocalRef } from './close-objects.ts'
 import { compileLinearPattern } from './linear-pattern.ts'
 import { inPlaceLoop } from './in-place-loop.ts'
@@ -120,7 +121,7 @@ export function lintSchema(schema: JsonSchema): readonly SchemaFinding[] {
     try {
       compileLinearPattern(source)
     } catch (thrown) {
-      error(path, thrown instanceof Error ? thrown.message : String(thrown))
+      error(path, messageOf(thrown))
     }
   }
 

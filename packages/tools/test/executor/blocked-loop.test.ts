@@ -6,7 +6,7 @@ import { openLedger } from '../../src/ledger/ledger.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts'
 import { newTenant } from '../ledger/requests.ts'
 import { describeEachEngine } from '../store/engines.ts'
-import { call, gateOf, tool } from './fake-gate.ts'
+import { call, gateOf, tool } from './fixtures.ts'
 
 const LEASE_MS = 100
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createExecutor, defineTool, openLedger, openStore } from '../../src/index.ts'
 import type { Executor } from '../../src/index.ts'
-import { call } from './fake-gate.ts'
+import { call } from './fixtures.ts'
 
 /** The whole way, with the real gate: definition, checks, ledger, execution. */
 async function executorWith(decision: 'allow' | 'ask' | 'deny'): Promise<{ executor: Executor; paid: unknown[] }> {

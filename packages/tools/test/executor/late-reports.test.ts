@@ -8,9 +8,17 @@ import type { Execution } from '../../src/ledger/execution.ts'
 import type { ExecutionOutcome } from '../../src/ledger/finish.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts'
 import { StoreError } from '../../src/store/index.ts'
-import { tool } from './fake-gate.ts'
+import { tool } from './fixtures.ts'
 
-const execution = { tenant: 'a', key: 'k', tool: 't', effect: 'unsafe', fence: 1, callId: 'c' } as Execution
+const execution = {
+  tenant: 'a',
+  key: 'k',
+  tool: 't',
+  effect: 'unsafe',
+  fence: 1,
+  callId: 'c',
+  contextJson: '{}',
+} as Execution
 const done: ExecutionOutcome = { state: 'succeeded', result: '1', truncated: false }
 const away = new StoreError('unavailable', 'away')
 
@@ -42,7 +50,6 @@ test('an outcome that could not be recorded in time is handed over, and its call
     ledger,
     active: new ActiveClaims(),
     recheck: async () => ({ kind: 'pass', pass: { tool: tool('t', { execute: () => 1 }), args: {} } }),
-    contextOf: () => ({ tenant: 'a', runId: 'r', turn: 1, attempt: 1, choice: 0 }),
     leaseMs: 30_000,
     maxResultBytes: 1000,
     timeoutMs: 1000,

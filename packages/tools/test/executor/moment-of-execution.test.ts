@@ -1,33 +1,15 @@
-import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Effect, Tool, ToolContext } from '../../src/define/tool.ts'
-import { createGatedExecutor } from '../../src/executor/index.ts'
-import type { BatchResult, Executor, ExecutorOptions } from '../../src/executor/index.ts'
+import type { BatchResult } from '../../src/executor/index.ts'
 import type { Gate, GatePass } from '../../src/gate.ts'
-import { openLedger } from '../../src/ledger/ledger.ts'
-import type { Ledger } from '../../src/ledger/ledger.ts'
 import { canonicalJson } from '../../src/validate/canonical-json.ts'
 import { newTenant } from '../ledger/requests.ts'
-import { describeEachEngine } from '../store/engines.ts'
-import { call, gateOf, tool } from './fake-gate.ts'
+import { call, counting, describeExecutor, gateOf, place } from './fixtures.ts'
 
-const place = { runId: 'run', turn: 1 }
 const batch = { choice: 0, calls: [call('t')] }
 
 const brief = ({ results }: BatchResult): readonly string[] =>
   results.map(({ status, code }) => (code === undefined ? status : `${status} ${code}`))
-
-function counting(effect: Effect, options: Partial<Tool> = {}): { readonly tool: Tool; readonly seen: ToolContext[] } {
-  const seen: ToolContext[] = []
-  const counted = tool('t', {
-    effect,
-    ...options,
-    execute: (_, context) => {
-      seen.push(context)
-      return 'done'
-    },
-  })
-  return { tool: counted, seen }
-}
 
 const NEEDED: Partial<GatePass> = {
   approval: { callId: 'call_0', tool: 't', argumentsHash: '', reason: 'r', shown: {}, expiresInMs: 60_000 },
@@ -40,62 +22,13 @@ const order = (cents: number) => ({ choice: 0, calls: [call('t', 0, { order: 'A'
 const named = (_: string, moment: string): Partial<GatePass> =>
   moment === 'check' ? { operationId: canonicalJson('A') } : {}
 
-describeEachEngine('the moment of execution', (engine) => {
-  let ledger: Ledger
-  let advance: (ms: number) => Promise<void>
-  beforeAll(async () => {
-    const opened = await engine.openWithClock()
-    advance = (ms) => opened.advance(ms)
-    ledger = await openLedger(opened.store)
-  })
-
-  function executorOf(counted: Tool, options: Partial<ExecutorOptions> = {}): Executor {
-    const executor = createGatedExecutor({
-      gate: gateOf([counted]),
-      tools: ['t'],
-      ledger,
-      tenant: newTenant(),
-      recoverEveryMs: 0,
-      waitMs: 0,
-      abortGraceMs: 0,
-      ...options,
-    })
-    onTestFinished(() => executor.close())
-    return executor
-  }
-
-  /** A worker that died while its tool ran. */
-  async function died(tenant: string, effect: Effect): Promise<void> {
-    let entered!: () => void
-    const running = new Promise<void>((resolve) => {
-      entered = resolve
-    })
-    const zombie = createGatedExecutor({
-      gate: gateOf([
-        tool('t', {
-          effect,
-          execute: () => {
-            entered()
-            return new Promise(() => {})
-          },
-        }),
-      ]),
-      tools: ['t'],
-      ledger: { ...ledger, heartbeat: () => new Promise(() => {}), finish: () => new Promise(() => {}) },
-      tenant,
-      recoverEveryMs: 0,
-    })
-    void zombie.run(batch, place)
-    await running
-    await advance(31_000)
-  }
-
+describeExecutor('the moment of execution', ({ dead, executorOf, expire, ledger }) => {
   /** Stops the clock of the process, and lets `meanwhile` happen before the checks of the worker come back. */
   async function heldUp(
     effect: Effect,
     meanwhile: (tenant: string) => Promise<void>,
   ): Promise<{ readonly answer: BatchResult; readonly seen: readonly ToolContext[] }> {
-    const t = counting(effect)
+    const t = counting('t', { effect })
     const tenant = newTenant()
     const usual = gateOf([t.tool])
     const gate: Gate = {
@@ -109,18 +42,18 @@ describeEachEngine('the moment of execution', (engine) => {
     onTestFinished(() => {
       vi.useRealTimers()
     })
-    return { answer: await executorOf(t.tool, { tenant, gate }).run(batch, place), seen: t.seen }
+    return { answer: await executorOf([t.tool], { tenant, gate }).run(batch, place), seen: t.seen }
   }
 
   const sweep = async (tenant: string): Promise<void> => {
-    await advance(31_000)
-    await ledger.sweepExpired({ tenant, maxAttempts: 5, limit: 10 })
+    await expire()
+    await ledger().sweepExpired({ tenant, maxAttempts: 5, limit: 10 })
   }
 
   describe('the policy asks for a person by now', () => {
     test('nobody was asked: it does not run', async () => {
-      const t = counting('read')
-      expect(brief(await executorOf(t.tool, { gate: stricter(t.tool) }).run(batch, place))).toEqual([
+      const t = counting('t', { effect: 'read' })
+      expect(brief(await executorOf([t.tool], { gate: stricter(t.tool) }).run(batch, place))).toEqual([
         'failed not_authorized',
       ])
       expect(t.seen.length).toBe(0)
@@ -128,20 +61,20 @@ describeEachEngine('the moment of execution', (engine) => {
 
     test('it may have run before: it is not known', async () => {
       const tenant = newTenant()
-      await died(tenant, 'idempotent')
-      const t = counting('idempotent')
-      const report = await executorOf(t.tool, { tenant, gate: stricter(t.tool) }).recover()
+      await dead(tenant, 'idempotent')
+      const t = counting('t', { effect: 'idempotent' })
+      const report = await executorOf([t.tool], { tenant, gate: stricter(t.tool) }).recover()
       expect(report.finished.map(({ state }) => state)).toEqual(['unknown'])
       expect(t.seen.length).toBe(0)
     })
 
     test('somebody agreed to it: it runs', async () => {
-      const t = counting('unsafe')
+      const t = counting('t', { effect: 'unsafe' })
       const tenant = newTenant()
-      const executor = executorOf(t.tool, { tenant, gate: gateOf([t.tool], () => NEEDED) })
+      const executor = executorOf([t.tool], { tenant, gate: gateOf([t.tool], () => NEEDED) })
       expect(brief(await executor.run(batch, place))).toEqual(['pending approval_required'])
-      const [approval] = await ledger.pendingApprovals(tenant)
-      await ledger.decideApproval(tenant, approval!.approvalId, { decision: 'allow', by: 'ann' })
+      const [approval] = await ledger().pendingApprovals(tenant)
+      await ledger().decideApproval(tenant, approval!.approvalId, { decision: 'allow', by: 'ann' })
       expect(brief(await executor.run(batch, place))).toEqual(['succeeded'])
       expect(t.seen.length).toBe(1)
     })
@@ -155,10 +88,10 @@ describeEachEngine('the moment of execution', (engine) => {
       ['queryable', { query: () => ({ state: 'succeeded', result: 7 }) }, 'succeeded', null],
     ] as const)('%s: nothing is run again', async (effect, options, state, code) => {
       const tenant = newTenant()
-      await died(tenant, effect)
-      await ledger.cancelRun(tenant, 'run', 'ann')
-      const t = counting(effect, options as Partial<Tool>)
-      const report = await executorOf(t.tool, { tenant }).recover()
+      await dead(tenant, effect)
+      await ledger().cancelRun(tenant, 'run', 'ann')
+      const t = counting('t', { effect, ...(options as Partial<Tool>) })
+      const report = await executorOf([t.tool], { tenant }).recover()
       expect(report.finished.map((each) => [each.state, each.code])).toEqual([[state, code]])
       expect(t.seen.length).toBe(0)
     })
@@ -180,18 +113,18 @@ describeEachEngine('the moment of execution', (engine) => {
     test('and was settled by a person: nothing is done behind their back', async () => {
       const { answer, seen } = await heldUp('unsafe', async (tenant) => {
         await sweep(tenant)
-        const [row] = await ledger.list(tenant)
-        await ledger.settle(tenant, row!.key, { state: 'failed', message: 'not done', by: 'ann', evidence: 'looked' })
+        const [row] = await ledger().list(tenant)
+        await ledger().settle(tenant, row!.key, { state: 'failed', message: 'not done', by: 'ann', evidence: 'looked' })
       })
       expect(brief(answer)).toEqual(['failed execution_failed'])
       expect(seen.length).toBe(0)
     })
 
     test('and another worker took over: only that one runs it', async () => {
-      const other = counting('idempotent')
+      const other = counting('t', { effect: 'idempotent' })
       const { answer, seen } = await heldUp('idempotent', async (tenant) => {
-        await advance(31_000)
-        await executorOf(other.tool, { tenant }).recover()
+        await expire()
+        await executorOf([other.tool], { tenant }).recover()
       })
       expect(brief(answer)).toEqual(['succeeded'])
       expect([seen.length, other.seen.length]).toEqual([0, 1])
@@ -200,18 +133,18 @@ describeEachEngine('the moment of execution', (engine) => {
 
   describe('an operation that was stopped before it began can still be done', () => {
     test('after a cancel', async () => {
-      const t = counting('unsafe')
+      const t = counting('t', { effect: 'unsafe' })
       const tenant = newTenant()
       const abort = new AbortController()
       const gate = gateOf([t.tool], (name, moment) => {
         if (moment === 'recheck') abort.abort()
         return named(name, moment)
       })
-      const first = executorOf(t.tool, { tenant, gate })
+      const first = executorOf([t.tool], { tenant, gate })
       expect(brief(await first.run(order(5), { ...place, signal: abort.signal }))).toEqual(['failed cancelled'])
       expect(t.seen.length).toBe(0)
 
-      const executor = executorOf(t.tool, { tenant, gate: gateOf([t.tool], named) })
+      const executor = executorOf([t.tool], { tenant, gate: gateOf([t.tool], named) })
       // What was recorded for the first batch stays its answer.
       expect(brief(await executor.run(order(5), place))).toEqual(['failed cancelled'])
       const again = await executor.run(order(6), { ...place, turn: 2 })
@@ -224,17 +157,17 @@ describeEachEngine('the moment of execution', (engine) => {
     })
 
     test('after a no, twice', async () => {
-      const t = counting('unsafe')
+      const t = counting('t', { effect: 'unsafe' })
       const tenant = newTenant()
       const refusing = gateOf([t.tool], (name, moment) =>
         moment === 'check'
           ? named(name, moment)
           : { kind: 'refuse', code: 'not_authorized', phase: 'authorize', message: 'no', evidence: [] },
       )
-      const first = executorOf(t.tool, { tenant, gate: refusing })
+      const first = executorOf([t.tool], { tenant, gate: refusing })
       expect(brief(await first.run(order(5), place))).toEqual(['failed not_authorized'])
       expect(brief(await first.run(order(5), { ...place, turn: 2 }))).toEqual(['failed not_authorized'])
-      const executor = executorOf(t.tool, { tenant, gate: gateOf([t.tool], named) })
+      const executor = executorOf([t.tool], { tenant, gate: gateOf([t.tool], named) })
       expect(brief(await executor.run(order(5), { ...place, turn: 3 }))).toEqual(['succeeded'])
       expect(brief(await executor.run(order(5), { ...place, turn: 4 }))).toEqual(['succeeded'])
       expect(t.seen.length).toBe(1)

@@ -59,9 +59,10 @@ const NAMED = { ...OBJECT, properties: { name: { type: 'string' as const } }, re
 const LISTED: ListToolsResult['tools'] = [
   { name: 'look', description: 'Looks.', inputSchema: NAMED, annotations: { readOnlyHint: true } },
   { name: 'put', inputSchema: NAMED, annotations: { idempotentHint: true } },
-  { name: 'send', inputSchema: NAMED },
   { name: 'bad.name', inputSchema: OBJECT },
   { name: 'evil', inputSchema: { ...OBJECT, properties: { a: { type: 'string', pattern: '(?=x)' } } } },
+  // Last: the client knows the output schemas of the last page only.
+  { name: 'send', inputSchema: NAMED, outputSchema: { ...OBJECT, properties: { id: { type: 'string' } } } },
 ]
 
 /** A server of the official SDK, two tools to a page. */
@@ -145,14 +146,21 @@ describe.each(['stdio', 'http'] as const)('tools of a server, over %s', (kind) =
     })
   })
 
-  test.each([
-    ['the server knows no such tool', ErrorCode.InvalidParams, 'failed', 'execution_failed'],
-    ['the server broke', ErrorCode.InternalError, 'unknown', 'outcome_unknown'],
-  ])('%s: %s', async (_what, code, status, fault) => {
-    answer = () => {
-      throw new McpError(code, 'no')
-    }
-    expect(await call('send', '{"name":"x"}')).toMatchObject({ status, code: fault })
+  test.each(['MethodNotFound', 'InvalidParams', 'InternalError', 'UrlElicitationRequired'] as const)(
+    '%s may come from inside of the tool: what changes things is unknown, what reads has failed',
+    async (name) => {
+      answer = () => {
+        throw new McpError(ErrorCode[name], 'no')
+      }
+      expect(await call('send', '{"name":"x"}')).toMatchObject({ status: 'unknown', code: 'outcome_unknown' })
+      expect(await call('look', '{"name":"x"}')).toMatchObject({ status: 'failed', code: 'execution_failed' })
+    },
+  )
+
+  test('a result that the client does not take, for it does not fit: the tool has run', async () => {
+    answer = () => ({ content: [], structuredContent: { id: 5 } })
+    expect(await call('send', '{"name":"x"}')).toMatchObject({ status: 'unknown', code: 'outcome_unknown' })
+    expect(asked.length).toBe(1)
   })
 
   test('structured content is preferred; parts that are no text stay parts', async () => {

@@ -9,6 +9,8 @@ import { faultOfPayload } from '../error-body.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import type { ProviderProfile } from '../profile.ts'
 import { ProviderFields } from '../provider-fields.ts'
+import { spliced } from '../splice.ts'
+import { startChunk } from '../start-chunk.ts'
 import { identity, isRecord } from '../wire-value.ts'
 import { MessageContent } from './content.ts'
 import { DeltaTemplate } from './delta-template.ts'
@@ -193,15 +195,8 @@ class MessageMachine implements AdapterMachine {
 
   #splice(id: string | undefined, model: string | undefined, out: AdapterOutput): void {
     this.#spliced = true
-    out.chunks.push({
-      type: 'error',
-      error: {
-        code: 'stream_splice',
-        phase: 'delta',
-        retryable: 'restart',
-        message: `two messages in one stream: ${quote(this.#id)} of ${quote(this.#model)} is followed by ${quote(id)} of ${quote(model)}; discard the text and ask again`,
-      },
-    })
+    const before = { id: this.#id, model: this.#model }
+    out.chunks.push({ type: 'error', error: spliced('messages', before, { id, model }) })
   }
 
   /** The response has begun, whether or not it said so. */
@@ -210,11 +205,7 @@ class MessageMachine implements AdapterMachine {
     this.#started = true
     this.#id = identity(message['id'])
     this.#model = identity(message['model'])
-    out.chunks.push({
-      type: 'start',
-      ...(this.#id !== undefined && { id: this.#id }),
-      ...(this.#model !== undefined && { model: this.#model }),
-    })
+    out.chunks.push(startChunk(this.#id, this.#model))
   }
 
   /** Returns false when a limit was hit and the rest must not be read. */

@@ -2,6 +2,7 @@ import type { ToolCallDelta } from '../../chunk/chunk.ts'
 import { clip } from '../../json/clip.ts'
 import type { WholenessScanner } from '../../json/wholeness.ts'
 import type { AdapterOutput } from '../adapter.ts'
+import { endsInHalf } from '../half-character.ts'
 import type { CallSlot, IndexKey } from '../slot.ts'
 import { isSameInput } from './call-input.ts'
 import type { StartInput } from './call-input.ts'
@@ -81,8 +82,7 @@ export class MessageCall implements CallSlot {
     this.arguments.push(text)
     let whole = this.#held + text
     this.#held = ''
-    // Half a surrogate pair waits for its other half (fault F203).
-    if ((whole.charCodeAt(whole.length - 1) & 0xfc00) === 0xd800) {
+    if (endsInHalf(whole)) {
       this.#held = whole.slice(-1)
       whole = whole.slice(0, -1)
     }

@@ -1,4 +1,6 @@
 import type { FinishReason } from '../../chunk/finish-reason.ts'
+import { aliasOf } from '../finish-word.ts'
+import type { FinishAliases } from '../finish-word.ts'
 
 /**
  * The stop reasons of Messages (https://platform.claude.com/docs/en/api/handling-stop-reasons, read 2026-11-30), then words that
@@ -25,7 +27,6 @@ const REASONS: Readonly<Record<string, FinishReason | undefined>> = Object.assig
   cancelled: 'aborted',
 })
 
-export function stopReasonOf(raw: string, aliases: Readonly<Record<string, FinishReason>>): FinishReason {
-  if (Object.hasOwn(aliases, raw)) return aliases[raw]!
-  return REASONS[raw.toLowerCase()] ?? 'unknown'
+export function stopReasonOf(raw: string, aliases: FinishAliases): FinishReason {
+  return aliasOf(raw, aliases) ?? REASONS[raw.toLowerCase()] ?? 'unknown'
 }

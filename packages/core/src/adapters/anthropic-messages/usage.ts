@@ -1,6 +1,6 @@
 import type { TokenUsage } from '../../chunk/usage.ts'
-import { isKeepable } from '../kept-value.ts'
-import { isRecord } from '../wire-value.ts'
+import { tokenUsage } from '../token-usage.ts'
+import { count, isRecord } from '../wire-value.ts'
 
 /**
  * Counters of one message. `message_start` has the first, `message_delta` the later ones: they are cumulative for the message, so a
@@ -30,18 +30,16 @@ export class MessageUsage {
   /** As sent: `input_tokens` counts neither what was read from the cache nor what was written to it. */
   get tokens(): TokenUsage {
     const raw = this.#raw
-    const inputTokens = count(raw['input_tokens'])
-    const outputTokens = count(raw['output_tokens'])
-    const details = isRecord(raw['output_tokens_details']) ? raw['output_tokens_details'] : undefined
-    const reasoningTokens = count(details?.['thinking_tokens'])
-    const cachedInputTokens = count(raw['cache_read_input_tokens'])
-    return {
-      ...(inputTokens !== undefined && { inputTokens }),
-      ...(outputTokens !== undefined && { outputTokens }),
-      ...(reasoningTokens !== undefined && { reasoningTokens }),
-      ...(cachedInputTokens !== undefined && { cachedInputTokens }),
-      ...(isKeepable(raw) && { raw }),
-    }
+    const details = raw['output_tokens_details']
+    return tokenUsage(
+      {
+        inputTokens: raw['input_tokens'],
+        outputTokens: raw['output_tokens'],
+        reasoningTokens: isRecord(details) ? details['thinking_tokens'] : undefined,
+        cachedInputTokens: raw['cache_read_input_tokens'],
+      },
+      raw,
+    )
   }
 }
 
@@ -57,8 +55,4 @@ const READ: ReadonlySet<string> = new Set([
 /** Counters that say nothing at all, as some servers put into every event. */
 export function saysNothing(counters: Record<string, unknown>): boolean {
   return (count(counters['input_tokens']) ?? 0) === 0 && (count(counters['output_tokens']) ?? 0) === 0
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }

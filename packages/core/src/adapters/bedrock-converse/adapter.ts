@@ -10,13 +10,15 @@ import { KeyedCalls } from '../keyed-calls.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import type { ProviderProfile } from '../profile.ts'
 import { ProviderFields } from '../provider-fields.ts'
-import { spliced } from '../splice.ts'
+import { startedAgain } from '../splice.ts'
+import { startChunk } from '../start-chunk.ts'
 import { WholeCalls } from '../whole-calls.ts'
 import { blockKey, identity, isNothing, isRecord, nameText } from '../wire-value.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { usageOf } from './usage.ts'
 import { converseEvent, exceptionOf } from './wire.ts'
 import { readFinishWord } from '../finish-word.ts'
+import type { FinishAliases } from '../finish-word.ts'
 import { readEvent, readUsageEvent } from '../read-event.ts'
 
 /**
@@ -41,7 +43,7 @@ type Fields = Record<string, unknown>
 class ConverseMachine implements AdapterMachine {
   ended = false
   readonly wholeCompletion = false
-  readonly #aliases: NonNullable<ProviderProfile['finishAliases']>
+  readonly #aliases: FinishAliases
   readonly #blocks = new ChoiceBlocks(0)
   readonly #wholeCalls: WholeCalls
   readonly #calls: KeyedCalls
@@ -127,7 +129,7 @@ class ConverseMachine implements AdapterMachine {
     switch (type) {
       case 'messageStart':
         if (this.#blocks.hasContent || this.#stopped) {
-          out.chunks.push({ type: 'error', error: spliced('messageStart') })
+          out.chunks.push({ type: 'error', error: startedAgain('messageStart') })
           return
         }
         break
@@ -155,7 +157,7 @@ class ConverseMachine implements AdapterMachine {
   #start(out: AdapterOutput): void {
     if (this.#started) return
     this.#started = true
-    out.chunks.push({ type: 'start' })
+    out.chunks.push(startChunk())
   }
 
   #block(

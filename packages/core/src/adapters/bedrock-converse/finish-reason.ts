@@ -1,4 +1,6 @@
 import type { FinishReason } from '../../chunk/finish-reason.ts'
+import { aliasOf } from '../finish-word.ts'
+import type { FinishAliases } from '../finish-word.ts'
 
 /**
  * `stopReason` of Converse.
@@ -18,7 +20,6 @@ const REASONS: Readonly<Record<string, FinishReason | undefined>> = Object.assig
   pause_turn: 'pause',
 })
 
-export function finishReasonOf(raw: string, aliases: Readonly<Record<string, FinishReason>>): FinishReason {
-  if (Object.hasOwn(aliases, raw)) return aliases[raw]!
-  return REASONS[raw] ?? 'unknown'
+export function finishReasonOf(raw: string, aliases: FinishAliases): FinishReason {
+  return aliasOf(raw, aliases) ?? REASONS[raw] ?? 'unknown'
 }

@@ -1,15 +1,16 @@
-import type { FinishReason } from '../../chunk/finish-reason.ts'
 import type { AdapterContext, AdapterOutput } from '../adapter.ts'
 import { CallIds } from '../call-id.ts'
 import { ChoiceBlocks } from '../choice-blocks.ts'
 import { isKeepable } from '../kept-value.ts'
 import { KeyedCalls } from '../keyed-calls.ts'
 import { WholeCalls } from '../whole-calls.ts'
-import { spliced } from '../splice.ts'
+import { startedAgain } from '../splice.ts'
+import { startChunk } from '../start-chunk.ts'
 import { isNothing, isRecord } from '../wire-value.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { usageOf } from './usage.ts'
 import { readFinishWord } from '../finish-word.ts'
+import type { FinishAliases } from '../finish-word.ts'
 
 /** The one message that a response is, in either version of the API. */
 export class CohereMessage {
@@ -18,9 +19,9 @@ export class CohereMessage {
   readonly wholeCalls: WholeCalls
   started = false
   id: string | undefined
-  readonly #aliases: Readonly<Record<string, FinishReason>>
+  readonly #aliases: FinishAliases
 
-  constructor(aliases: Readonly<Record<string, FinishReason>>, { idSeed, limits }: AdapterContext) {
+  constructor(aliases: FinishAliases, { idSeed, limits }: AdapterContext) {
     this.#aliases = aliases
     this.wholeCalls = new WholeCalls(this.blocks, new CallIds(idSeed), limits.callsPerChoice, () => this.id)
     this.calls = new KeyedCalls(this.wholeCalls)
@@ -30,12 +31,12 @@ export class CohereMessage {
     this.id ??= id
     if (this.started) return
     this.started = true
-    out.chunks.push({ type: 'start', ...(id !== undefined && { id }) })
+    out.chunks.push(startChunk(id))
   }
 
   /** The event that starts a message. Behind content it is the start of another one. */
   begin(id: string | undefined, event: string, out: AdapterOutput): void {
-    if (this.blocks.hasContent) out.chunks.push({ type: 'error', error: spliced(event) })
+    if (this.blocks.hasContent) out.chunks.push({ type: 'error', error: startedAgain(event) })
     else this.start(id, out)
   }
 

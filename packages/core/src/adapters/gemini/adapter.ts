@@ -1,6 +1,5 @@
 import type { StreamChunk } from '../../chunk/chunk.ts'
 import type { TokenUsage } from '../../chunk/usage.ts'
-import { clip } from '../../json/clip.ts'
 import type { ServerSentEvent } from '../../sse/event.ts'
 import type { AdapterContext, AdapterMachine, AdapterOutput, StreamAdapter } from '../adapter.ts'
 import { CallIds } from '../call-id.ts'
@@ -10,6 +9,8 @@ import { printed } from '../kept-value.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import type { ProviderProfile } from '../profile.ts'
 import { ProviderFields } from '../provider-fields.ts'
+import { spliced } from '../splice.ts'
+import { startChunk } from '../start-chunk.ts'
 import { choiceIndex, identity, isNothing, isRecord } from '../wire-value.ts'
 import { Candidate } from './candidate.ts'
 import { isUnspecified } from './finish-reason.ts'
@@ -154,15 +155,8 @@ class GeminiMachine implements AdapterMachine {
     if (id !== undefined && this.#id !== undefined && id !== this.#id) {
       const otherModel = model !== undefined && this.#model !== undefined && model !== this.#model
       if (otherModel && [...this.#candidates.values()].some(({ blocks }) => blocks.hasContent)) {
-        out.chunks.push({
-          type: 'error',
-          error: {
-            code: 'stream_splice',
-            phase: 'delta',
-            retryable: 'restart',
-            message: `two generations in one stream: ${quote(this.#id)} of ${quote(this.#model)} is followed by ${quote(id)} of ${quote(model)}; discard the text and ask again`,
-          },
-        })
+        const before = { id: this.#id, model: this.#model }
+        out.chunks.push({ type: 'error', error: spliced('generations', before, { id, model }) })
         return true
       }
       out.note('response_id_changed')
@@ -171,11 +165,7 @@ class GeminiMachine implements AdapterMachine {
     this.#model ??= model
     if (this.#started) return false
     this.#started = true
-    out.chunks.push({
-      type: 'start',
-      ...(this.#id !== undefined && { id: this.#id }),
-      ...(this.#model !== undefined && { model: this.#model }),
-    })
+    out.chunks.push(startChunk(this.#id, this.#model))
     return false
   }
 
@@ -243,7 +233,3 @@ function isError({ type }: StreamChunk): boolean {
 
 /** What is read; the rest of a response is kept. */
 const RESPONSE_KEYS: ReadonlySet<string> = new Set(['candidates', 'usageMetadata', 'modelVersion', 'responseId'])
-
-function quote(text: unknown): string {
-  return `"${clip(String(text), 80)}"`
-}

@@ -1,10 +1,12 @@
-import type { FinishReason } from '../../chunk/finish-reason.ts'
 import { permitsToolCalls } from '../../chunk/finish-reason.ts'
 import type { ServerSentEvent } from '../../sse/event.ts'
 import type { AdapterOutput } from '../adapter.ts'
 import { argumentText } from '../argument-value.ts'
 import { ChoiceBlocks } from '../choice-blocks.ts'
-import { isKeepable, printed } from '../kept-value.ts'
+import { readFinishWord } from '../finish-word.ts'
+import type { FinishAliases } from '../finish-word.ts'
+import { isKeepable } from '../kept-value.ts'
+import { keepLogprobs } from '../logprobs.ts'
 import { ProviderFields } from '../provider-fields.ts'
 import { identity, isNothing, isRecord } from '../wire-value.ts'
 import { finishReasonOf, isUnspecified } from './finish-reason.ts'
@@ -13,7 +15,7 @@ import type { CallContext } from './calls.ts'
 
 export interface CandidateOptions extends CallContext {
   readonly index: number
-  readonly finishAliases: Readonly<Record<string, FinishReason>>
+  readonly finishAliases: FinishAliases
 }
 
 /** One candidate of a response: its parts in order, its calls and how it finished. */
@@ -40,7 +42,7 @@ export class Candidate {
         }
       } else if (!isNothing(parts)) out.skipped.push({ message: 'the parts of a candidate are not a list' })
     } else if (!isNothing(content)) out.skipped.push({ message: 'the content of a candidate is not an object' })
-    this.#logprobs(raw['logprobsResult'], out)
+    keepLogprobs(raw['logprobsResult'], 'logprobsResult', LOGPROB_LISTS, this.blocks.index, out)
     this.#fields.read(raw, this.blocks.index, out)
     this.#finish(raw['finishReason'], out)
     return true
@@ -129,29 +131,15 @@ export class Candidate {
   }
 
   #finish(raw: unknown, out: AdapterOutput): void {
-    if (isNothing(raw)) return
-    const text = typeof raw === 'string' ? raw : printed(raw)
-    if (text === '' || isUnspecified(text)) {
-      out.note('finish_reason_empty')
-      return
-    }
-    const reason = finishReasonOf(text, this.#aliases)
-    if (reason === 'unknown') out.note('unknown_finish_reason', JSON.stringify(text.slice(0, 60)))
-    if (permitsToolCalls(reason)) this.#calls.closeOpen(out)
-    if (this.blocks.close(text, reason, out)) this.#calls.endAll(out)
-  }
-
-  /** Each event has those of its own tokens. */
-  #logprobs(raw: unknown, out: AdapterOutput): void {
-    if (!isRecord(raw) || !isKeepable(raw)) return
-    const append: Record<string, readonly unknown[]> = {}
-    for (const part of ['chosenCandidates', 'topCandidates']) {
-      const list = raw[part]
-      if (Array.isArray(list) && list.length > 0) append[`logprobsResult.${part}`] = list
-    }
-    if (Object.keys(append).length > 0) out.chunks.push({ type: 'metadata', choice: this.blocks.index, append })
+    const said = isUnspecified(raw) ? '' : raw
+    const word = readFinishWord(said, (text) => finishReasonOf(text, this.#aliases), out)
+    if (word === undefined) return
+    if (permitsToolCalls(word.reason)) this.#calls.closeOpen(out)
+    if (this.blocks.close(word.raw, word.reason, out)) this.#calls.endAll(out)
   }
 }
+
+const LOGPROB_LISTS = ['chosenCandidates', 'topCandidates'] as const
 
 const CANDIDATE_KEYS: ReadonlySet<string> = new Set(['content', 'index', 'finishReason', 'logprobsResult'])
 

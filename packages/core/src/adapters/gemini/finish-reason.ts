@@ -1,4 +1,6 @@
 import type { FinishReason } from '../../chunk/finish-reason.ts'
+import { aliasOf } from '../finish-word.ts'
+import type { FinishAliases } from '../finish-word.ts'
 
 /**
  * Gemini's finish reasons. There is none for tool calls: `STOP` with a call is the normal tool turn, and no other reason lets a
@@ -40,12 +42,11 @@ const REASONS: Readonly<Record<string, FinishReason | undefined>> = Object.assig
   CONTINUATION: 'length',
 })
 
-export function finishReasonOf(raw: string, aliases: Readonly<Record<string, FinishReason>>): FinishReason {
-  if (Object.hasOwn(aliases, raw)) return aliases[raw]!
-  return REASONS[raw] ?? 'unknown'
+export function finishReasonOf(raw: string, aliases: FinishAliases): FinishReason {
+  return aliasOf(raw, aliases) ?? REASONS[raw] ?? 'unknown'
 }
 
 /** Reasons that say nothing: the default of the enum, by name and by number. */
-export function isUnspecified(raw: string): boolean {
-  return raw === '0' || raw.endsWith('_UNSPECIFIED')
+export function isUnspecified(raw: unknown): boolean {
+  return raw === 0 || raw === '0' || (typeof raw === 'string' && raw.endsWith('_UNSPECIFIED'))
 }

@@ -11,11 +11,13 @@ import { isKeepable } from '../kept-value.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import type { ProviderProfile } from '../profile.ts'
 import { ProviderFields } from '../provider-fields.ts'
+import { startChunk } from '../start-chunk.ts'
 import { WholeCalls } from '../whole-calls.ts'
 import { identity, isNothing, isRecord, nameText } from '../wire-value.ts'
 import { finishReasonOf } from './finish-reason.ts'
-import { usageOf } from './usage.ts'
+import { USAGE_KEYS, usageOf } from './usage.ts'
 import { readFinishWord } from '../finish-word.ts'
+import type { FinishAliases } from '../finish-word.ts'
 import { readEvent, readUsageEvent } from '../read-event.ts'
 
 /**
@@ -39,7 +41,7 @@ class OllamaMachine implements AdapterMachine {
   ended = false
   readonly finished = false
   readonly wholeCompletion = false
-  readonly #aliases: NonNullable<ProviderProfile['finishAliases']>
+  readonly #aliases: FinishAliases
   readonly #blocks: ChoiceBlocks
   readonly #calls: WholeCalls
   readonly #lineFields = new ProviderFields(LINE_KEYS, false)
@@ -110,7 +112,7 @@ class OllamaMachine implements AdapterMachine {
     if (this.#started) return
     this.#started = true
     const model = identity(line['model'])
-    out.chunks.push({ type: 'start', ...(model !== undefined && { model }) })
+    out.chunks.push(startChunk(undefined, model))
   }
 
   /** Returns false when a limit was hit and the rest must not be read. */
@@ -181,11 +183,6 @@ const LINE_KEYS: ReadonlySet<string> = new Set([
   'logprobs',
   'done',
   'done_reason',
-  'prompt_eval_count',
-  'eval_count',
-  'total_duration',
-  'load_duration',
-  'prompt_eval_duration',
-  'eval_duration',
+  ...USAGE_KEYS,
 ])
 const MESSAGE_KEYS: ReadonlySet<string> = new Set(['role', 'content', 'thinking', 'tool_calls'])

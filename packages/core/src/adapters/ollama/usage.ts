@@ -1,8 +1,9 @@
 import type { TokenUsage } from '../../chunk/usage.ts'
-import { isNothing, count } from '../wire-value.ts'
+import { tokenUsage } from '../token-usage.ts'
+import { count, isNothing } from '../wire-value.ts'
 
 /** Counters and durations (nanoseconds) that the last line has. */
-const USAGE_KEYS = [
+export const USAGE_KEYS = [
   'prompt_eval_count',
   'eval_count',
   'total_duration',
@@ -13,14 +14,9 @@ const USAGE_KEYS = [
 
 /** Undefined when a line has none of the counters. A prompt that was cached has no count of its own. */
 export function usageOf(line: Record<string, unknown>): TokenUsage | undefined {
-  const inputTokens = count(line['prompt_eval_count'])
-  const outputTokens = count(line['eval_count'])
-  if (inputTokens === undefined && outputTokens === undefined) return undefined
+  const { prompt_eval_count: inputTokens, eval_count: outputTokens } = line
+  if (count(inputTokens) === undefined && count(outputTokens) === undefined) return undefined
   const raw: Record<string, unknown> = {}
   for (const key of USAGE_KEYS) if (!isNothing(line[key])) raw[key] = line[key]
-  return {
-    ...(inputTokens !== undefined && { inputTokens }),
-    ...(outputTokens !== undefined && { outputTokens }),
-    raw,
-  }
+  return tokenUsage({ inputTokens, outputTokens }, raw)
 }

@@ -1,5 +1,4 @@
 import type { TokenUsage } from '../../chunk/usage.ts'
-import { clip } from '../../json/clip.ts'
 import { readStrict } from '../../json/strict.ts'
 import type { ServerSentEvent } from '../../sse/event.ts'
 import type { AdapterContext, AdapterMachine, AdapterOutput, StreamAdapter } from '../adapter.ts'
@@ -7,10 +6,14 @@ import { CallIds } from '../call-id.ts'
 import { checkCorruptEvent } from '../corrupt-event.ts'
 import { faultOfPayload } from '../error-body.ts'
 import { isKeepable } from '../kept-value.ts'
+import { keepLogprobs } from '../logprobs.ts'
 import { readPayload } from '../payload.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import { ProviderFields } from '../provider-fields.ts'
+import { spliced } from '../splice.ts'
+import { startChunk } from '../start-chunk.ts'
 import { readStrayFields } from '../stray-fields.ts'
+import { choiceIndex } from '../wire-value.ts'
 import { ChatChoice } from './choice.ts'
 import { ChunkTemplate } from './chunk-template.ts'
 import { reasoningOf, textOfParts } from './content.ts'
@@ -168,15 +171,8 @@ class ChatMachine implements AdapterMachine {
     if (typeof id === 'string' && id !== '' && id !== this.#id) {
       if (this.#id === undefined) this.#id = id
       else if (this.#isSplice(model, choices)) {
-        out.chunks.push({
-          type: 'error',
-          error: {
-            code: 'stream_splice',
-            phase: 'delta',
-            retryable: 'restart',
-            message: `two generations in one stream: ${quote(this.#id)} of ${quote(this.#model)} is followed by ${quote(id)} of ${quote(model)}; discard the text and ask again`,
-          },
-        })
+        const before = { id: this.#id, model: this.#model }
+        out.chunks.push({ type: 'error', error: spliced('generations', before, { id, model: String(model) }) })
         return true
       } else if (typeof model === 'string' && model !== '' && this.#model !== undefined && model !== this.#model) {
         out.note('splice_suspected')
@@ -185,11 +181,7 @@ class ChatMachine implements AdapterMachine {
     if (typeof model === 'string' && model !== '') this.#model ??= model
     if (this.#started || (choices.length === 0 && this.#id === undefined)) return false
     this.#started = true
-    out.chunks.push({
-      type: 'start',
-      ...(this.#id !== undefined && { id: this.#id }),
-      ...(this.#model !== undefined && { model: this.#model }),
-    })
+    out.chunks.push(startChunk(this.#id, this.#model))
     return false
   }
 
@@ -219,7 +211,7 @@ class ChatMachine implements AdapterMachine {
       out.note('downgraded_to_json')
       if (!this.#delta(raw.message, choice, event, out)) return false
     } else if (delta !== undefined && delta !== null) out.skipped.push({ message: 'delta is not an object' })
-    if (isRecord(raw.logprobs)) this.#logprobs(raw.logprobs, choice, out)
+    if (isRecord(raw.logprobs)) keepLogprobs(raw.logprobs, 'logprobs', LOGPROB_LISTS, choice.index, out)
     const settled = choice.choiceFields.read(raw, choice.index, out)
     if (isRecord(raw.usage)) this.#takeUsage(raw.usage, true, out)
     this.#inert = settled && isRecord(delta) && raw.logprobs == null && raw.usage == null && raw.finish_reason == null
@@ -347,16 +339,9 @@ class ChatMachine implements AdapterMachine {
     this.#usage = usage
     out.chunks.push({ type: 'usage', usage })
   }
-
-  #logprobs(logprobs: Record<string, unknown>, choice: ChatChoice, out: AdapterOutput): void {
-    const append: Record<string, readonly unknown[]> = {}
-    for (const part of ['content', 'refusal']) {
-      const list = logprobs[part]
-      if (Array.isArray(list) && list.length > 0 && isKeepable(list)) append[`logprobs.${part}`] = list
-    }
-    if (Object.keys(append).length > 0) out.chunks.push({ type: 'metadata', choice: choice.index, append })
-  }
 }
+
+const LOGPROB_LISTS = ['content', 'refusal'] as const
 
 /** Most chunks by far; what is left is for {@link faultOfPayload} to judge. */
 function saysNoError(value: unknown, event: ServerSentEvent): boolean {
@@ -372,10 +357,6 @@ function saysNoError(value: unknown, event: ServerSentEvent): boolean {
   )
 }
 
-function quote(text: unknown): string {
-  return `"${clip(String(text), 80)}"`
-}
-
 /** The legacy field may say the same as `tool_calls` beside it; then it is no second call. */
 function isMirror(functionCall: unknown, toolCalls: unknown): boolean {
   if (!Array.isArray(toolCalls) || toolCalls.length !== 1 || !isRecord(functionCall)) return false
@@ -385,10 +366,4 @@ function isMirror(functionCall: unknown, toolCalls: unknown): boolean {
     (body['name'] ?? '') === (functionCall['name'] ?? '') &&
     (body['arguments'] ?? '') === (functionCall['arguments'] ?? '')
   )
-}
-
-function choiceIndex(value: unknown, fallback: number): number | undefined {
-  if (value === undefined || value === null || value === '') return fallback
-  const number = typeof value === 'string' ? Number(value) : value
-  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined
 }

@@ -1,4 +1,5 @@
 import type { AdapterOutput } from '../adapter.ts'
+import { endsInHalf } from '../half-character.ts'
 import type { CallSlot, IndexKey } from '../slot.ts'
 import type { ToolCallDelta } from '../../chunk/chunk.ts'
 import { clip } from '../../json/clip.ts'
@@ -115,8 +116,7 @@ export class ChatCall implements CallSlot {
       whole = this.#held + text
       this.#held = ''
     }
-    // Half a surrogate pair waits for its other half (fault F203).
-    if ((whole.charCodeAt(whole.length - 1) & 0xfc00) === 0xd800) {
+    if (endsInHalf(whole)) {
       this.#held = whole.slice(-1)
       whole = whole.slice(0, -1)
     }

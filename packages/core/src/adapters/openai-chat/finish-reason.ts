@@ -1,4 +1,6 @@
 import type { FinishReason } from '../../chunk/finish-reason.ts'
+import { aliasOf } from '../finish-word.ts'
+import type { FinishAliases } from '../finish-word.ts'
 
 /**
  * The finish reasons seen from servers that speak Chat Completions, lower-cased. The first five are OpenAI's own
@@ -35,9 +37,8 @@ const REASONS: Readonly<Record<string, FinishReason | undefined>> = Object.assig
   cancelled: 'aborted',
 })
 
-export function finishReasonOf(raw: string, aliases: Readonly<Record<string, FinishReason>>): FinishReason {
-  if (Object.hasOwn(aliases, raw)) return aliases[raw]!
-  return REASONS[raw.toLowerCase()] ?? 'unknown'
+export function finishReasonOf(raw: string, aliases: FinishAliases): FinishReason {
+  return aliasOf(raw, aliases) ?? REASONS[raw.toLowerCase()] ?? 'unknown'
 }
 
 /** Reasons that a later, friendlier reason of the same choice can't take back. */

@@ -1,18 +1,19 @@
-import type { FinishReason } from '../../chunk/finish-reason.ts'
 import type { ServerSentEvent } from '../../sse/event.ts'
 import type { AdapterContext, AdapterMachine, AdapterOutput, StreamAdapter } from '../adapter.ts'
 import { ChoiceBlocks } from '../choice-blocks.ts'
 import { checkCorruptEvent } from '../corrupt-event.ts'
 import { faultOfPayload } from '../error-body.ts'
-import { isKeepable } from '../kept-value.ts'
+import { keepLogprobs } from '../logprobs.ts'
 import { finishReasonOf } from '../openai-chat/finish-reason.ts'
 import { usageOf } from '../openai-chat/usage.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import type { ProviderProfile } from '../profile.ts'
 import { ProviderFields } from '../provider-fields.ts'
+import { startChunk } from '../start-chunk.ts'
 import { choiceIndex, identity, isNothing, isRecord } from '../wire-value.ts'
 import { tooManyChoices } from '../limit-fault.ts'
 import { readFinishWord } from '../finish-word.ts'
+import type { FinishAliases } from '../finish-word.ts'
 import { readEvent, readUsageEvent } from '../read-event.ts'
 
 /**
@@ -40,7 +41,7 @@ class CompletionsMachine implements AdapterMachine {
   ended = false
   wholeCompletion = false
   readonly #thinkTags: boolean
-  readonly #aliases: Readonly<Record<string, FinishReason>>
+  readonly #aliases: FinishAliases
   readonly #context: AdapterContext
   readonly #choices = new Map<number, Choice>()
   readonly #fields = new ProviderFields(CHUNK_KEYS, false)
@@ -117,8 +118,7 @@ class CompletionsMachine implements AdapterMachine {
     this.#id ??= id
     if (this.#started) return
     this.#started = true
-    const model = identity(chunk['model'])
-    out.chunks.push({ type: 'start', ...(id !== undefined && { id }), ...(model !== undefined && { model }) })
+    out.chunks.push(startChunk(id, identity(chunk['model'])))
   }
 
   /** Returns false when a limit was hit and the rest must not be read. */
@@ -133,7 +133,7 @@ class CompletionsMachine implements AdapterMachine {
     const { text } = raw
     if (typeof text === 'string') choice.blocks.text('text', text, out)
     else if (!isNothing(text)) out.skipped.push({ message: 'the text of a choice is not a string' })
-    keepLogprobs(raw['logprobs'], index, out)
+    keepLogprobs(raw['logprobs'], 'logprobs', LOGPROB_LISTS, index, out)
     choice.fields.read(raw, index, out)
     this.#finish(raw['finish_reason'], choice, out)
     return true
@@ -165,16 +165,6 @@ function takeUsage(chunk: Record<string, unknown>, out: AdapterOutput): void {
   if (isRecord(usage)) out.chunks.push({ type: 'usage', usage: usageOf(usage) })
 }
 
-/** Each chunk has those of its own tokens. */
-function keepLogprobs(raw: unknown, choice: number, out: AdapterOutput): void {
-  if (!isRecord(raw) || !isKeepable(raw)) return
-  const append: Record<string, readonly unknown[]> = {}
-  for (const part of ['tokens', 'token_logprobs', 'top_logprobs', 'text_offset']) {
-    const list = raw[part]
-    if (Array.isArray(list) && list.length > 0) append[`logprobs.${part}`] = list
-  }
-  if (Object.keys(append).length > 0) out.chunks.push({ type: 'metadata', choice, append })
-}
-
+const LOGPROB_LISTS = ['tokens', 'token_logprobs', 'top_logprobs', 'text_offset'] as const
 const CHUNK_KEYS: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices', 'usage', 'error'])
 const CHOICE_KEYS: ReadonlySet<string> = new Set(['index', 'text', 'logprobs', 'finish_reason'])

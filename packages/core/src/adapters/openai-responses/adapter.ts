@@ -4,11 +4,13 @@ import type { ServerSentEvent } from '../../sse/event.ts'
 import type { AdapterContext, AdapterMachine, AdapterOutput, StreamAdapter } from '../adapter.ts'
 import { checkCorruptEvent } from '../corrupt-event.ts'
 import { faultOfPayload } from '../error-body.ts'
-import { readPayload } from '../payload.ts'
+import type { FinishAliases } from '../finish-word.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import type { ProviderProfile } from '../profile.ts'
 import { ProviderFields } from '../provider-fields.ts'
-import { readStrayFields } from '../stray-fields.ts'
+import { readEvent, readUsageEvent } from '../read-event.ts'
+import { spliced } from '../splice.ts'
+import { startChunk } from '../start-chunk.ts'
 import { identity, isNothing, isRecord } from '../wire-value.ts'
 import { isCorruptInText } from './corrupt-text.ts'
 import { EVENTS } from './event-table.ts'
@@ -68,19 +70,6 @@ class ResponsesMachine implements AdapterMachine {
       out.note('unknown_event', '[DONE]')
     },
   }
-  readonly #afterError: PayloadHandlers = {
-    json: (value, event, out) => {
-      if (!isRecord(value)) return
-      const known = EVENTS.get(typeOf(value, event))
-      const { response } = value
-      if (!isRecord(response)) return
-      this.#readUsage(response, out)
-      if (known?.kind !== 'end') return
-      const finish = finishOf(response, known.status, this.#output.hasCalls, this.#aliases)
-      if (finish !== undefined) out.chunks.push({ type: 'finish', reason: finish.reason, raw: finish.raw })
-    },
-    done: () => {},
-  }
 
   constructor(profile: ProviderProfile, context: AdapterContext) {
     this.#profile = profile
@@ -104,15 +93,14 @@ class ResponsesMachine implements AdapterMachine {
     return this.#finish !== undefined || this.#doneSeen
   }
 
-  get #aliases(): NonNullable<ProviderProfile['finishAliases']> {
+  get #aliases(): FinishAliases {
     return this.#profile.finishAliases ?? {}
   }
 
   push(event: ServerSentEvent, out: AdapterOutput): void {
-    if (event.fields !== undefined && readStrayFields(event, this.#handlers, out)) return
     const before = out.chunks.length
     this.#corruptInText = false
-    readPayload(event, this.#handlers, out)
+    readEvent(event, this.#handlers, out)
     if (!this.#corruptInText) checkCorruptEvent(event, before, this.ended, out)
   }
 
@@ -124,7 +112,17 @@ class ResponsesMachine implements AdapterMachine {
   }
 
   readUsageOnly(event: ServerSentEvent, out: AdapterOutput): void {
-    if (event.data.startsWith('{')) readPayload(event, this.#afterError, out)
+    readUsageEvent(event, (value) => this.#afterError(value, event, out), out)
+  }
+
+  #afterError(value: Raw, event: ServerSentEvent, out: AdapterOutput): void {
+    const { response } = value
+    if (!isRecord(response)) return
+    this.#readUsage(response, out)
+    const known = EVENTS.get(typeOf(value, event))
+    if (known?.kind !== 'end') return
+    const finish = finishOf(response, known.status, this.#output.hasCalls, this.#aliases)
+    if (finish !== undefined) out.chunks.push({ type: 'finish', reason: finish.reason, raw: finish.raw })
   }
 
   #payload(value: unknown, event: ServerSentEvent, out: AdapterOutput): void {
@@ -262,7 +260,7 @@ class ResponsesMachine implements AdapterMachine {
     const model = identity(response['model'])
     if (this.#output.isEmpty) this.#begun = { id: id ?? this.#begun?.id, model: model ?? this.#begun?.model }
     else if (differs(id, this.#begun?.id) && differs(model, this.#begun?.model)) {
-      this.#splice(String(this.#begun?.id), String(id), out)
+      out.chunks.push({ type: 'error', error: spliced('responses', { id: this.#begun?.id }, { id }) })
       return false
     }
     if (id !== undefined && id !== this.#id) {
@@ -275,18 +273,6 @@ class ResponsesMachine implements AdapterMachine {
     this.#responseFields.read(response, undefined, out)
     this.#readUsage(response, out)
     return true
-  }
-
-  #splice(before: string, id: string, out: AdapterOutput): void {
-    out.chunks.push({
-      type: 'error',
-      error: {
-        code: 'stream_splice',
-        phase: 'delta',
-        retryable: 'restart',
-        message: `two responses in one stream: "${clip(before, 80)}" is followed by "${clip(id, 80)}"; discard the text and ask again`,
-      },
-    })
   }
 
   /** Does the response, which repeats the request, list a tool of this name? True where that can't be told. */
@@ -308,11 +294,7 @@ class ResponsesMachine implements AdapterMachine {
   #begin(out: AdapterOutput): void {
     if (this.#opened) return
     this.#opened = true
-    out.chunks.push({
-      type: 'start',
-      ...(this.#id !== undefined && { id: this.#id }),
-      ...(this.#model !== undefined && { model: this.#model }),
-    })
+    out.chunks.push(startChunk(this.#id, this.#model))
   }
 
   /** A second `response.created`: another generation in one stream. True when the stream can't go on. */
@@ -323,7 +305,7 @@ class ResponsesMachine implements AdapterMachine {
     this.#created = true
     if (!again || id === undefined || this.#id === undefined || id === this.#id) return false
     if (!this.#output.isEmpty) {
-      this.#splice(this.#id, id, out)
+      out.chunks.push({ type: 'error', error: spliced('responses', { id: this.#id }, { id }) })
       return true
     }
     // Nothing was said yet: the frames of an attempt that failed leaked before those of the next (fault F129).

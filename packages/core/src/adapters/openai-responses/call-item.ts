@@ -3,6 +3,7 @@ import { clip } from '../../json/clip.ts'
 import { readStrict } from '../../json/strict.ts'
 import type { JsonValue } from '../../json/value.ts'
 import type { AdapterOutput } from '../adapter.ts'
+import { endsInHalf } from '../half-character.ts'
 import { isKeepable } from '../kept-value.ts'
 import { identity } from '../wire-value.ts'
 import { callNameOf } from './call-kind.ts'
@@ -197,8 +198,7 @@ export class CallItem {
       whole = this.#held + text
       this.#held = ''
     }
-    // Half a surrogate pair waits for its other half (fault F203).
-    if ((whole.charCodeAt(whole.length - 1) & 0xfc00) === 0xd800) {
+    if (endsInHalf(whole)) {
       this.#held = whole.slice(-1)
       whole = whole.slice(0, -1)
     }

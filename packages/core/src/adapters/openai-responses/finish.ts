@@ -1,4 +1,6 @@
 import type { FinishReason } from '../../chunk/finish-reason.ts'
+import { aliasOf } from '../finish-word.ts'
+import type { FinishAliases } from '../finish-word.ts'
 import { printed } from '../kept-value.ts'
 import { identity, isNothing, isRecord } from '../wire-value.ts'
 
@@ -28,12 +30,13 @@ export function finishOf(
   response: Readonly<Record<string, unknown>>,
   status: string | undefined,
   hasCalls: boolean,
-  aliases: Readonly<Record<string, FinishReason>>,
+  aliases: FinishAliases,
 ): ResponseFinish | undefined {
   const said = response['status']
   const raw = identity(said) ?? (isNothing(said) || said === '' ? status : printed(said))
   if (raw === undefined) return undefined
-  if (Object.hasOwn(aliases, raw)) return { reason: aliases[raw]!, raw }
+  const alias = aliasOf(raw, aliases)
+  if (alias !== undefined) return { reason: alias, raw }
   // Where the event and the response disagree, the worse one counts.
   switch (raw === 'completed' ? (status ?? raw) : raw) {
     case 'completed':
@@ -55,12 +58,11 @@ export function finishOf(
 function incompleteOf(
   response: Readonly<Record<string, unknown>>,
   raw: string,
-  aliases: Readonly<Record<string, FinishReason>>,
+  aliases: FinishAliases,
 ): ResponseFinish {
   const details = response['incomplete_details']
   const why = isRecord(details) ? identity(details['reason']) : undefined
-  if (why !== undefined && Object.hasOwn(aliases, why)) return { reason: aliases[why]!, raw }
-  const reason = why === undefined ? undefined : INCOMPLETE[why]
+  const reason = why === undefined ? undefined : (aliasOf(why, aliases) ?? INCOMPLETE[why])
   return reason === undefined ? { reason: 'aborted', raw, unknown: why ?? 'no reason' } : { reason, raw }
 }
 

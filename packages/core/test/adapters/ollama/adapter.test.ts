@@ -57,6 +57,15 @@ test('a line of another kind, an unreadable end, and the limit of calls', () => 
   }
 })
 
+test('a counter too deep to be kept leaves the others, and no raw usage', () => {
+  const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`
+  const line = JSON.stringify({ response: 'a', ...LAST, load_duration: '@' }).replace('"@"', deep)
+  const { chunks } = collectWith(ollama(), [line])
+  expect(chunks.filter(({ type }) => type === 'usage')).toEqual([
+    { type: 'usage', usage: { inputTokens: 3, outputTokens: 4 } },
+  ])
+})
+
 test('after an error only usage is read', () => {
   const { machine } = collectWith(ollama(), [])
   const { out } = createOutput()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { adapterFor } from '../../../src/adapters/registry.ts'
-import type { Api } from '../../../src/adapters/registry.ts'
+import type { Api } from '../../../src/chunk/api.ts'
 import { chatCompletions } from '../../../src/adapters/openai-chat/adapter.ts'
 import type { ProviderProfile } from '../../../src/adapters/profile.ts'
 import type { StreamChunk } from '../../../src/chunk/chunk.ts'

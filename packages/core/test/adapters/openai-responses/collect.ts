@@ -1,5 +1,6 @@
 import { responses } from '../../../src/adapters/openai-responses/adapter.ts'
 import type { ProviderProfile } from '../../../src/adapters/profile.ts'
+import type { StreamChunk } from '../../../src/chunk/chunk.ts'
 import { DEFAULT_LIMITS } from '../../../src/chunk/limits.ts'
 import type { RequestFacts } from '../../../src/chunk/request-facts.ts'
 import type { Collected } from '../collect.ts'
@@ -16,4 +17,17 @@ export function collectResponses(
   for (const event of events) machine.push({ data: typeof event === 'string' ? event : JSON.stringify(event) }, out)
   machine.end(out)
   return { chunks: out.chunks, notes, skipped: out.skipped.map(({ message }) => message), machine }
+}
+
+/** The chunks of one type. */
+export function ofType<Type extends StreamChunk['type']>(
+  chunks: readonly StreamChunk[],
+  type: Type,
+): readonly Extract<StreamChunk, { type: Type }>[] {
+  return chunks.filter((chunk): chunk is Extract<StreamChunk, { type: Type }> => chunk.type === type)
+}
+
+/** What calls contradict themselves in, in words. */
+export function conflicts(chunks: readonly StreamChunk[]): readonly string[] {
+  return ofType(chunks, 'tool-call-delta').flatMap(({ conflict }) => (conflict === undefined ? [] : [conflict.message]))
 }

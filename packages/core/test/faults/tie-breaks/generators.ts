@@ -5,8 +5,8 @@ import type { Run } from '../run.ts'
 import { DONE, finish } from '../wire.ts'
 
 /**
- * Where honest dialects contradict each other, one reading was chosen. Each is tested on both of its sides, over
- * wire text that is made here.
+ * Where honest dialects contradict each other, one reading was chosen. The tests of this folder try each
+ * on both of its sides, over wire text that is made here.
  */
 
 export const CONFIG = { seed: 1_618_033, numRuns: 40 }

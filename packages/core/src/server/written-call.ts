@@ -1,18 +1,5 @@
 import type { ToolCallDelta } from '../chunk/chunk.ts'
 
-export interface WriterSettings {
-  readonly id: string | undefined
-  readonly model: string | undefined
-  /** Seconds since 1970. */
-  readonly created: number
-  readonly includeUsage: boolean
-}
-
-/** Key of a block among those of all choices. */
-export function blockKey({ choice = 0, index }: { readonly choice?: number; readonly index: number }): string {
-  return `${choice}/${index}`
-}
-
 /** One call as it is written. */
 export interface WrittenCall {
   readonly callId: string
@@ -47,13 +34,4 @@ export function take(call: WrittenCall, chunk: ToolCallDelta): { readonly text: 
   call.text += chunk.argumentsDelta
   if (call.name === undefined) return { text: '', begins: false }
   return { text: begins ? call.text : chunk.argumentsDelta, begins }
-}
-
-/** Without keys that the API itself uses: what a provider keeps for itself must not change what is said. */
-export function foreign(
-  fields: Readonly<Record<string, unknown>> | undefined,
-  own: ReadonlySet<string>,
-): Readonly<Record<string, unknown>> {
-  if (fields === undefined) return {}
-  return Object.fromEntries(Object.entries(fields).filter(([key]) => !own.has(key)))
 }
