@@ -27,7 +27,7 @@ import { detachSmall } from './detach.ts'
 import type { ServerSentEvent } from './event.ts'
 import { DEFAULT_MAX_EVENT_BYTES } from './framer.ts'
 import type { EventStreamParser, EventStreamParserOptions } from './parser.ts'
-import { gather, keepRest, SMALL_READ_BYTES, takeGathered } from './small-reads.ts'
+import { gather, keepRest, NO_WORDS, SMALL_READ_BYTES, takeGathered } from './small-reads.ts'
 import type { GatheringState } from './small-reads.ts'
 import { appendText, textOf } from './text-builder.ts'
 import type { TextBuilder } from './text-builder.ts'
@@ -82,6 +82,7 @@ export function createEventStreamParser(options: EventStreamParserOptions = {}):
     lastWasAscii: true,
     gathered: NO_BYTES,
     gatheredLength: 0,
+    gatheredWords: NO_WORDS,
     limit: Math.floor(Math.min(maxEventBytes, LARGEST_EVENT_BYTES)),
     offsets: options.offsets === true,
     deliverFields: options.unknownFields === 'deliver',
