@@ -8,6 +8,8 @@ type Metadata = Extract<StreamChunk, { type: 'metadata' }>
 const MOST_FIELDS = 256
 /** In place of the value of a field that was an object: it is given out each time. */
 const OBJECT = Symbol('object')
+/** In place of the value of a field that the adapter reads itself. */
+const KNOWN = Symbol('known')
 
 /**
  * Gives out the fields of one level of the wire that no adapter reads: they are the provider's own, and are kept, not judged.
@@ -18,9 +20,10 @@ export class ProviderFields {
   readonly #growingLists: boolean
   /** The last value of each field that was kept, scalars only. */
   readonly #last = new Map<string, unknown>()
-  /** Keys of the object read last, in its order, and whether each is known: the next one nearly always has the same. */
-  #keys: string[] = []
-  #isKnown: boolean[] = []
+  /** Keys of the object read last, in its order: the next one nearly always has the same, with the same values. */
+  readonly #keys: string[] = []
+  /** For each of these keys what there is to say no more: `KNOWN`, or the last value that was kept. */
+  readonly #said: unknown[] = []
 
   /** @param growingLists lists of this level come in pieces and are joined; elsewhere the newest value counts. */
   constructor(known: ReadonlySet<string>, growingLists: boolean) {
@@ -35,16 +38,19 @@ export class ProviderFields {
     let settled = true
     let replace: Record<string, unknown> | undefined
     let append: Record<string, readonly unknown[]> | undefined
+    const keys = this.#keys
+    const said = this.#said
     let at = 0
     for (const key in from) {
       const place = at < MOST_FIELDS ? at++ : at
-      if (this.#keys[place] !== key) {
-        this.#keys[place] = key
-        this.#isKnown[place] = this.#known.has(key)
+      if (keys[place] !== key) {
+        keys[place] = key
+        said[place] = this.#known.has(key) ? KNOWN : this.#last.get(key)
       }
-      if (this.#isKnown[place]) continue
+      const before = said[place]
+      if (before === KNOWN) continue
       const value = (from as Record<string, unknown>)[key]
-      if (value === null || value === '') continue
+      if (value === before || value === null || value === '') continue
       const last = this.#last.get(key)
       if (last === undefined && this.#last.size >= MOST_FIELDS) {
         settled = false
@@ -52,11 +58,12 @@ export class ProviderFields {
         continue
       }
       if (typeof value !== 'object') {
-        if (last === value) continue
+        said[place] = value
         this.#last.set(key, value)
       } else {
         settled = false
         if (!isKeepable(value)) continue
+        said[place] = OBJECT
         this.#last.set(key, OBJECT)
       }
       if (this.#growingLists && Array.isArray(value)) {

@@ -21,6 +21,26 @@ test('a scalar that stays the same is given out once, an object each time', () =
   ])
 })
 
+test('what was given out last counts, wherever a field stands', () => {
+  const fields = new ProviderFields(KNOWN, false)
+  const { out } = createOutput()
+  const given = (from: object): unknown[] => {
+    out.clear()
+    fields.read(from, undefined, out)
+    return out.chunks.map((chunk) => (chunk.type === 'metadata' ? { ...chunk.replace } : chunk))
+  }
+  expect(given({ tier: 'x', id: 1 })).toEqual([{ tier: 'x' }])
+  // The same fields in another order, and a place that another field had.
+  expect(given({ id: 2, tier: 'x' })).toEqual([])
+  expect(given({ tier: 'y', other: true })).toEqual([{ tier: 'y', other: true }])
+  expect(given({ other: true, tier: 'x' })).toEqual([{ tier: 'x' }])
+  expect(given({ tier: 'x' })).toEqual([])
+  // An object in between, or nothing.
+  expect(given({ tier: {} })).toEqual([{ tier: {} }])
+  expect(given({ tier: null })).toEqual([])
+  expect(given({ tier: 'x' })).toEqual([{ tier: 'x' }])
+})
+
 test('a level keeps 256 different fields and says that there were more', () => {
   const fields = new ProviderFields(KNOWN, false)
   const { out, notes } = createOutput()

@@ -19,6 +19,7 @@ import { ChunkTemplate } from './chunk-template.ts'
 import { reasoningOf, textOfParts } from './content.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import type { ProviderProfile } from '../profile.ts'
+import { readProfile } from '../read-profile.ts'
 import { readFunctionCall, readToolFragment } from './tool-fragment.ts'
 import type { ToolFragment } from './tool-fragment.ts'
 import { usageOf } from './usage.ts'
@@ -34,6 +35,7 @@ import { readUsageEvent } from '../read-event.ts'
  * @see https://platform.openai.com/docs/api-reference/chat-streaming/streaming
  */
 export function chatCompletions(profile: ProviderProfile = {}, options: ChatAdapterOptions = {}): StreamAdapter {
+  readProfile(profile)
   return {
     api: 'chat_completions',
     terminator: 'done-sentinel',
@@ -203,7 +205,8 @@ class ChatMachine implements AdapterMachine {
     const choice = index === 0 && this.#first !== undefined ? this.#first : this.#openChoice(index, out)
     if (choice === undefined) return false
     const { delta } = raw
-    const fault = faultOfPayload({ error: raw.error ?? (isRecord(delta) ? delta['error'] : undefined) })
+    const error = raw.error ?? (isRecord(delta) ? delta['error'] : undefined)
+    const fault = error === undefined ? undefined : faultOfPayload({ error })
     if (isRecord(delta)) {
       if (!this.#delta(delta, choice, event, out)) return false
     } else if (isRecord(raw.message) && !choice.hasContent) {
