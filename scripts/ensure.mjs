@@ -1,5 +1,5 @@
 // Makes a fresh clone ready: installs what package-lock.json asks for and is not there, then builds what changed.
-// `npm start` and `npm test` run this first. It speaks on stderr only, so stdout belongs to what comes after.
+// `npm start`, `npm test` and `npm pack` run this first. It speaks on stderr only, so stdout belongs to what comes after.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -58,6 +58,7 @@ if (!installed()) {
   }
 }
 
+if (!existsSync(new URL('../packages/cli/dist/main.js', import.meta.url))) say('building (tsc -b), some seconds …')
 if (run(process.execPath, ['node_modules/typescript/bin/tsc', '-b']) !== 0) {
   say('the build (tsc -b) failed; its own message is above')
   process.exit(1)

@@ -157,7 +157,6 @@ test.skipIf(spawnSync(CHROMIUM, ['--version']).status !== 0)('typewriter/, in a 
 })
 
 interface Manifest {
-  readonly version: string
   readonly dependencies: Readonly<Record<string, string>>
 }
 const manifestOf = (path: string): Manifest =>
@@ -166,5 +165,6 @@ const manifestOf = (path: string): Manifest =>
 test('the examples ask for the versions that are tested here', () => {
   const { streamfold, ...others } = manifestOf('../../examples/package.json').dependencies
   expect(manifestOf('package.json').dependencies).toMatchObject(others)
-  expect(streamfold).toBe(manifestOf('../../packages/core/package.json').version)
+  // Not published yet: it is the one in the clone.
+  expect(streamfold).toBe('file:../packages/core')
 })

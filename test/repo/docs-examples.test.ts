@@ -4,7 +4,7 @@
  * example at compiling.
  */
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,7 +14,6 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const folder = join(root, 'node_modules/.cache/docs-examples')
 const answer = readFileSync(new URL('fixtures/docs-examples/weather.sse', import.meta.url))
 const run = promisify(execFile)
 const PLAIN: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined }
@@ -53,6 +52,7 @@ const pages = [
   ...readdirSync(join(root, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
+  ...['cli', 'recording', 'tools'].map((name) => `packages/${name}/README.md`),
 ]
 // A translation shows the same code; readme-in-step.test.ts sees to that.
 const blocks = pages.flatMap(blocksOf).filter(({ code }, i, all) => all.findIndex((block) => block.code === code) === i)
@@ -65,12 +65,15 @@ const commands = blocks.filter(
 
 /** Answers every request like a model that wants to know the weather. */
 let server: Server
+/** Below the repository, where the packages are found; one of its own for each run. */
+let folder: string
 let env: NodeJS.ProcessEnv
 let compiled: { readonly status: number | null; readonly stdout: string }
 
 beforeAll(async () => {
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true })
+  const cache = join(root, 'node_modules/.cache')
+  mkdirSync(cache, { recursive: true })
+  folder = mkdtempSync(join(cache, 'docs-examples-'))
   for (const { file, code } of examples) writeFileSync(join(folder, `${file}.ts`), code)
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n')
   writeFileSync(
@@ -104,6 +107,7 @@ beforeAll(async () => {
 afterAll(() => {
   server.closeAllConnections()
   server.close()
+  rmSync(folder, { recursive: true, force: true })
 })
 
 test('there are examples in the README', () => {

@@ -95,3 +95,20 @@ describe('@streamfold/cli', () => {
     expect(existsSync(join(root, 'packages/cli/dist/main.js'))).toBe(true)
   })
 })
+
+describe('the table of entries in the README', () => {
+  const table = /^\| Name +\| From +\|\n[\s\S]*?\n\n/m.exec(readFileSync(join(root, 'README.md'), 'utf8'))![0]
+  const rows = [...table.matchAll(/^\| (`.+`) +\| `(streamfold\/[\w-]+)` +\|$/gm)]
+
+  test('has rows', () => {
+    expect(rows.length).toBeGreaterThan(5)
+  })
+
+  test.each(rows.map(([, names, entry]) => [entry!, names!.split(', ').map((name) => name.slice(1, -1))] as const))(
+    '%s has what is said to be imported from it, and the library itself has not',
+    async (entry, names) => {
+      expect(Object.keys(await import(entry))).toEqual(expect.arrayContaining([...names]))
+      expect(Object.keys(await import('streamfold')).filter((name) => names.includes(name))).toEqual([])
+    },
+  )
+})

@@ -59,7 +59,7 @@ export async function runProgram(args: readonly string[], io: CommandIo): Promis
     .description('verdict, outcome, calls and findings of recorded streams')
     .argument(
       '<file...>',
-      'bare bodies (.sse, .ndjson, .json, .eventstream) or recordings (.stream.jsonl); - is standard input',
+      'bare bodies (.sse, .ndjson, .json, .eventstream), recordings (.stream.jsonl), or what import takes without --from; - is standard input',
     )
     .addOption(new Option('--api <name>', 'wire format; detected where absent').choices(APIS))
     .addOption(new Option('--json', 'one report as a JSON document').conflicts(['jsonl', 'log']))

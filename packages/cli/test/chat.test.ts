@@ -226,13 +226,13 @@ describe('what can not work is refused before anything is done', () => {
     expect([nowhere.exit, nowhere.stderr]).toEqual([3, expect.stringMatching(/the ledger can't be opened/)])
   })
 
-  test('a ledger that another process holds', async () => {
+  test('a ledger that is open already', async () => {
     const ledger = newLedger()
     const store = await openStore(ledger)
     onTestFinished(() => store.close())
     const { exit, stderr } = await typed(['chat', '--ledger', ledger], '')
     expect(exit).toBe(3)
-    expect(stderr).toMatch(/in use by another process/)
+    expect(stderr).toMatch(/open already/)
   })
 })
 

@@ -144,12 +144,16 @@ describe('an endpoint of your own', () => {
     expect(result.stdout).not.toContain('\u001b')
   })
 
-  test('that is not there: exit 4', async () => {
+  test('that is not there: told once, exit 4', async () => {
     const baseUrl = await endpoint(() => {})
     for (const close of closers.splice(0)) close()
-    const { code, stderr } = await demo(baseUrl)
+    const { code, stdout, stderr } = await demo(baseUrl)
     expect(code).toBe(4)
-    expect(stderr).toMatch(/no answer from STREAMFOLD_BASE_URL \(ECONNREFUSED\): check the address/)
+    expect(stderr).toBe(
+      'streamfold: no answer from STREAMFOLD_BASE_URL (ECONNREFUSED): check the address and that the server runs\n',
+    )
+    // Once: no report repeats it.
+    expect(stdout).toBe(`model-x at ${baseUrl}, asked for a sentence and two calls.\n\n`)
   })
 
   test('an interrupt ends it with 130 and lets the request go', async () => {

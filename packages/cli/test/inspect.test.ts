@@ -82,6 +82,69 @@ describe('recordings', () => {
   })
 })
 
+describe('what other tools saved', () => {
+  const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nx-request-id: req_1\r\n\r\n'
+  const har = {
+    log: {
+      entries: [
+        {
+          startedDateTime: '2026-11-30T15:02:55.531Z',
+          request: { method: 'POST', url: 'https://api.example/v1/chat/completions', headers: [] },
+          response: {
+            status: 200,
+            headers: [{ name: 'content-type', value: 'text/event-stream' }],
+            content: { mimeType: 'text/event-stream', text: COMPLETED },
+          },
+        },
+      ],
+    },
+  }
+
+  test.each([
+    { name: 'curl -i', file: 'head.txt', content: head + COMPLETED, note: 'output of curl -i', requestId: 'req_1' },
+    {
+      name: 'a HAR file',
+      file: 'saved.har',
+      content: JSON.stringify(har),
+      note: 'a HAR file',
+      requestId: null,
+    },
+  ])('$name: the head is read as one, and that is said', async ({ file, content, note, requestId }) => {
+    const path = write(file, content)
+    const memory = memoryIo()
+    expect(await runProgram(['inspect', '--json', path], memory.io)).toBe(0)
+    expect(memory.stderr()).toBe(`streamfold: ${path}: read as ${note}\n`)
+    const report = JSON.parse(memory.stdout()) as StreamReport
+    expect(report).toMatchObject({ outcome: 'completed', diagnostics: [], source: { kind: 'recording', file: path } })
+    expect(report.verdict.http_ok.state).toBe('pass')
+    expect(report.attempts[0]!.upstreamRequestId).toBe(requestId)
+    expect(report.choices[0]!.text).toBe('Hello')
+  })
+
+  test('a status that is none of a stream is told', async () => {
+    const refused = 'HTTP/2 429 \r\ncontent-type: application/json\r\n\r\n{"error":{"message":"slow down"}}'
+    const memory = memoryIo({ stdin: reads(refused) })
+    expect(await runProgram(['inspect', '--json', '-'], memory.io)).toBe(1)
+    expect(JSON.parse(memory.stdout())).toMatchObject({ error: { code: 'rate_limited', status: 429 } })
+  })
+
+  test.each([
+    { name: 'a head that never ends', content: head.trimEnd(), says: /line 1: no response head/ },
+    { name: 'a HAR file without entries', content: '{"log":{"entries":[]}}', says: /log\.entries/ },
+  ])('$name: unreadable, and why', async ({ content, says }) => {
+    const memory = memoryIo({ stdin: reads(content) })
+    expect(await runProgram(['inspect', '-'], memory.io)).toBe(3)
+    expect(memory.stdout()).toBe('')
+    expect(memory.stderr()).toMatch(says)
+  })
+
+  test('a name of a recording keeps a file from being taken for anything else', async () => {
+    const memory = memoryIo()
+    expect(await runProgram(['inspect', write('odd.stream.jsonl', head + COMPLETED)], memory.io)).toBe(3)
+    expect(memory.stderr()).toMatch(/line 1: not JSON/)
+  })
+})
+
 async function reportOf(...args: readonly string[]): Promise<StreamReport> {
   const memory = memoryIo()
   await runProgram(['inspect', '--json', ...args], memory.io)

@@ -202,14 +202,14 @@ describe('settle', () => {
     expect(stderr).toMatch(says)
   })
 
-  test('not while another process has the ledger', async () => {
+  test('not while the ledger is open', async () => {
     const own = await filled('held.db')
     const key = await keyOf(own, 'lost')
     const store = await openStore(own)
     onTestFinished(() => store.close())
     const { exit, stderr } = await ledger(own, 'settle', key, '--as', 'failed', '--evidence', 'x')
     expect(exit).toBe(3)
-    expect(stderr).toMatch(/in use by another process/)
+    expect(stderr).toMatch(/open already/)
   })
 })
 

@@ -13,6 +13,8 @@ const NOISE = Array.from({ length: 6 }, (_, i) => delta({ content: `word ${i}` }
 const folder = temporarySamples({
   'broken.sse': sse(...NOISE, call(0, 'oops', 'call_1', 'add'), delta({}, 'tool_calls'), '[DONE]'),
   'single.sse': 'data: hello\n\n',
+  'empty.sse': '',
+  'empty.stream.jsonl': '',
 })
 const file = join(folder, 'broken.sse')
 const single = join(folder, 'single.sse')
@@ -74,6 +76,18 @@ describe('streamfold minimize', () => {
       args: ['/no/such/file'],
       exit: 3,
       says: /^streamfold: \/no\/such\/file: no such file\n$/,
+    },
+    {
+      name: 'an empty body',
+      args: [join(folder, 'empty.sse')],
+      exit: 3,
+      says: /empty\.sse: its body is empty: there is no event to leave out\n$/,
+    },
+    {
+      name: 'an empty recording',
+      args: [join(folder, 'empty.stream.jsonl')],
+      exit: 3,
+      says: /empty\.stream\.jsonl: line 1: the file is empty; a recording begins with a head line\n$/,
     },
     { name: 'a folder', args: [folder], exit: 3, says: /: it is a directory; name the files in it\n$/ },
   ])('$name: $exit', async ({ args, exit, says }) => {

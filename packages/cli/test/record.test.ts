@@ -215,6 +215,44 @@ describe('a baseline', () => {
   })
 
   test.each([
+    {
+      name: 'a call of another tool',
+      body: WITH_CALL.replace('"add"', '"subtract"'),
+      says: /\nstreamfold: completed, but not as wanted: the call of subtract is not released \(unknown_tool: /,
+    },
+    {
+      name: 'text in place of the call',
+      body: COMPLETED,
+      says: /\nstreamfold: completed, but not as wanted: a tool was asked for by name, and no call came\n$/,
+    },
+  ])('an answer that ended well, with $name: exit 1, and why', async ({ body, says }) => {
+    const to = await upstream(
+      (request, response) =>
+        void request
+          .resume()
+          .on('end', () => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(body)),
+    )
+    const { exit, stderr } = await run(['record', '--baseline', '--to', to, '--model', 'm', '--out', folderOf()])
+    expect(exit).toBe(1)
+    expect(stderr).toMatch(says)
+    expect(stderr.match(/not as wanted/g)).toHaveLength(1)
+  })
+
+  test('a recording that is gone before it is read: exit 2, with its name', async () => {
+    const folder = folderOf()
+    const to = await upstream(
+      (request, response) =>
+        void request.resume().on('end', () => {
+          rmSync(folder, { recursive: true })
+          response.writeHead(200, { 'content-type': 'text/event-stream' }).end(WITH_CALL)
+        }),
+    )
+    const { exit, stdout, stderr } = await run(['record', '--baseline', '--to', to, '--model', 'm', '--out', folder])
+    expect([exit, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(/\.stream\.jsonl: no such file\n$/)
+  })
+
+  test.each([
     { name: 'an endpoint that is not there', status: undefined, exit: 4, says: /no response.*ECONNREFUSED/ },
     { name: 'a key that is refused', status: 401, exit: 4, says: /401/ },
     { name: 'an answer that is not as wanted', status: 500, exit: 1, says: /failed \(http_error/ },

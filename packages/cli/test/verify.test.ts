@@ -34,7 +34,7 @@ describe('streamfold verify', () => {
     const one = temporarySamples({ 'call.sse': WITH_CALL })
     const { stdout } = await verify(['--plans', 'whole', '--faults', 'none', one])
     expect(stdout).toBe(
-      'ok 1 sample, 2 checks, 0 failed\n! 1 sample has no expected file yet; --update writes it, for you to review\n',
+      'ok 1 sample, 2 checks, 0 failed\n! 1 sample has no expected file yet: only cuts and faults were compared; --update writes it, for you to review\n',
     )
   })
 

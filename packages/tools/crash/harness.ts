@@ -46,7 +46,8 @@ export interface CrashReport extends Findings {
 }
 
 const TOOL_POINTS = ['tool.before-effect', 'tool.after-effect']
-const POINTS: readonly string[] = [...CRASH_POINTS, ...TOOL_POINTS]
+/** Where a worker may be killed by name. */
+export const POINTS: readonly string[] = [...CRASH_POINTS, ...TOOL_POINTS]
 const LEASE_MS = 600
 const RUNS_AT_ONCE = 6
 const LAST_ROUNDS = 40

@@ -59,6 +59,9 @@ export function observedLedger(ledger: Ledger, onStep: (step: CallStep) => void)
             if (standing.replayed) onStep({ ...outcomeOf(standing.execution), ...about, replayed: true })
             else onStep({ ...about, state: 'authorized' })
             break
+          case 'waits':
+            onStep({ ...about, state: 'held', code: 'batch_held', content: standing.reason })
+            break
           case 'refused':
             // What the gate refused, it has told itself.
             if (call.verdict === 'refuse') break

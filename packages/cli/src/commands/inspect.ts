@@ -1,4 +1,11 @@
-import { sha256Of } from '@streamfold/recording'
+import {
+  foreignFormatOf,
+  formatRecordings,
+  ImportError,
+  importRecordings,
+  recordedBody,
+  sha256Of,
+} from '@streamfold/recording'
 import { adapterFor, APIS, createStreamEngine, detectApi, OUTCOMES_WORST_FIRST } from 'streamfold'
 import type { Api, Policy, ProviderProfile, RequestFacts, StreamEngine, StreamReport } from 'streamfold'
 import { diagnose, logLineOf } from 'streamfold/engine'
@@ -55,13 +62,24 @@ export function inspectBytes(bytes: Uint8Array, options: InspectOptions = {}): r
   return [engine.report({ kind: 'body', ...fileOf(options) })]
 }
 
-/** As {@link inspectBytes}, for a file by name, or standard input for `-`. */
+/** As {@link inspectBytes}, for a file by name, or standard input for `-`; what other tools saved is imported on the way. */
 export async function inspectFile(
   file: string,
   io: CommandIo,
   options: InspectOptions = {},
 ): Promise<readonly StreamReport[]> {
-  return inspectBytes(await readInput(file, io), { ...options, file })
+  const bytes = await readInput(file, io)
+  const named = { ...options, file }
+  const foreign = isNamedLikeRecording(file) ? undefined : foreignFormatOf(bytes)
+  if (foreign === undefined) return inspectBytes(bytes, named)
+  options.onNote?.(`read as ${foreign}`)
+  try {
+    const { recordings } = await importRecordings(bytes)
+    // Written and read once: an import is lines, and a recording is what was read.
+    return inspectBytes(Buffer.from(formatRecordings(recordings)), named)
+  } catch (error) {
+    throw error instanceof ImportError ? new InputError(error.message) : error
+  }
 }
 
 /** `streamfold inspect`: reports on standard output, in file order; gives the worst exit code of all inputs. */
@@ -165,7 +183,7 @@ async function upstreamReport(file: string, options: InspectCommandOptions, io: 
 }
 
 function inspectRecording(recording: Recording, options: InspectOptions): StreamReport {
-  const { head, request, reads, end, tornLine } = recording
+  const { head, request, end, tornLine } = recording
   if (tornLine !== undefined) options.onNote?.(`line ${tornLine} was cut off while it was written, and is left out`)
   if (end === undefined) {
     const at = `the recording that begins at line ${head.line} has no end line`
@@ -174,10 +192,7 @@ function inspectRecording(recording: Recording, options: InspectOptions): Stream
   const url = request?.url
   const api =
     options.api ??
-    readableApi(
-      head.api ??
-        detectApi({ body: Buffer.concat(reads.map(({ bytes }) => bytes)), ...(url !== undefined && { url }) })?.api,
-    )
+    readableApi(head.api ?? detectApi({ body: recordedBody(recording), ...(url !== undefined && { url }) })?.api)
   const engine = engineFor(options, api, requestFactsOf(request))
   replayInto(engine, recording)
   return engine.report({ kind: 'recording', ...fileOf(options), ...(url !== undefined && { url }) })

@@ -1,4 +1,3 @@
-import { LedgerError, StoreError } from '@streamfold/tools'
 import type { Execution, ExecutionDetails, ExecutionState, Ledger } from '@streamfold/tools'
 import { Option } from 'commander'
 import type { Command } from 'commander'
@@ -7,16 +6,11 @@ import type { CommandIo } from '../command-io.ts'
 import { EXIT } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
 import { positiveIntegerOption } from '../integer-option.ts'
-import { DEFAULT_LEDGER, LOCAL_TENANT, NoLedgerError, openExistingLedger } from '../ledger-address.ts'
-import type { OpenedLedger } from '../ledger-address.ts'
 import { executionDetailsText, executionListText } from '../report-text/execution-text.ts'
 import { themeOf } from '../report-text/theme.ts'
-
-interface LedgerFlags {
-  readonly ledger?: string
-  readonly tenant?: string
-  readonly json?: boolean
-}
+import { addApprovalCommands } from './ledger-approvals.ts'
+import { actorOf, KeyError, MIN_PREFIX_CHARS, refuse, withCommonOptions, withLedger } from './ledger-command.ts'
+import type { LedgerFlags } from './ledger-command.ts'
 
 export interface LedgerListOptions extends LedgerFlags {
   readonly state?: readonly ExecutionState[]
@@ -38,11 +32,11 @@ export interface LedgerSettleOptions extends LedgerFlags {
 const LIST_SCHEMA = 'streamfold/ledger-list@1'
 const SHOW_SCHEMA = 'streamfold/ledger-execution@1'
 
-const MIN_PREFIX_CHARS = 4
 const MAX_LISTED = 1000
 
-/** A key that names no execution, or several. */
-class KeyError extends Error {}
+/** What somebody may look for here in vain. */
+const NOT_LISTED =
+  'Calls that wait for a yes are under `approvals`; those that were refused or denied have no execution.'
 
 /** `streamfold ledger list`: the executions of a tenant, newest first. */
 export async function ledgerListCommand(options: LedgerListOptions, io: CommandIo): Promise<ExitCode> {
@@ -56,7 +50,9 @@ export async function ledgerListCommand(options: LedgerListOptions, io: CommandI
     if (json === true) {
       await io.stdout.write(`${JSON.stringify({ schema: LIST_SCHEMA, tenant, executions }, null, 2)}\n`)
     } else if (executions.length === 0) {
-      await io.stderr.write(`streamfold: nothing of the tenant ${clip(tenant, 60)} fits; --tenant names another\n`)
+      await io.stderr.write(
+        `streamfold: nothing of the tenant ${clip(tenant, 60)} fits; --tenant names another. ${NOT_LISTED}\n`,
+      )
     } else await io.stdout.write(executionListText(executions, themeOf(io.stdout, io.env)))
     return EXIT.wanted
   })
@@ -77,7 +73,7 @@ export async function ledgerSettleCommand(key: string, options: LedgerSettleOpti
   const misuse = misuseOf(options)
   if (misuse !== undefined) return await refuse(misuse, EXIT.usage, io)
   const { as, evidence, result, message = evidence } = options
-  const by = options.by ?? io.env['USER'] ?? io.env['USERNAME'] ?? 'operator'
+  const by = actorOf(options.by, io)
   return await withLedger(options, io, false, async ({ ledger }, tenant) => {
     const whole = await wholeKey(ledger, tenant, key)
     await ledger.settle(
@@ -133,44 +129,11 @@ function noSuchKey(key: string, tenant: string): KeyError {
   )
 }
 
-async function withLedger(
-  { ledger: address = DEFAULT_LEDGER, tenant = LOCAL_TENANT }: LedgerFlags,
-  io: CommandIo,
-  readOnly: boolean,
-  work: (opened: OpenedLedger, tenant: string) => Promise<ExitCode>,
-): Promise<ExitCode> {
-  let opened: OpenedLedger | undefined
-  try {
-    opened = await openExistingLedger(address, readOnly)
-    return await work(opened, tenant)
-  } catch (error) {
-    if (error instanceof LedgerError) return await refuse(error.message, EXIT.unwanted, io)
-    if (error instanceof KeyError || error instanceof NoLedgerError || error instanceof StoreError) {
-      return await refuse(error.message, EXIT.unreadableInput, io)
-    }
-    throw error
-  } finally {
-    await opened?.store.close()
-  }
-}
-
-async function refuse(reason: string, exit: ExitCode, { stderr }: CommandIo): Promise<ExitCode> {
-  await stderr.write(`streamfold: ${clip(reason, 600)}\n`)
-  return exit
-}
-
-function withCommonOptions(command: Command): Command {
-  return command
-    .option('--ledger <address>', `a SQLite file or a postgres:// address (${DEFAULT_LEDGER} in this folder)`)
-    .option('--tenant <name>', `whose executions (${LOCAL_TENANT})`)
-    .option('--json', 'as a JSON document')
-}
-
 /** Puts the commands into a program. */
 export function addLedgerCommand(program: Command, io: CommandIo, done: (exit: ExitCode) => void): void {
-  const ledger = program.command('ledger').description('what tools were asked for, and what was done, once')
+  const ledger = program.command('ledger').description('what tools did, once each, and the calls that wait for a yes')
   withCommonOptions(ledger.command('list'))
-    .description('executions, newest first')
+    .description('executions, newest first; a call that was refused or denied has none')
     .addOption(
       new Option('--state <name...>', 'only these states').choices([
         'ready',
@@ -198,9 +161,10 @@ export function addLedgerCommand(program: Command, io: CommandIo, done: (exit: E
     .option('--result <json>', 'what the tool would have given, for --as succeeded')
     .option('--message <text>', 'what the model is told, for --as failed (the evidence)')
     .action(async (key: string, flags: LedgerSettleOptions) => done(await ledgerSettleCommand(key, flags, io)))
+  addApprovalCommands(ledger, io, done)
   ledger.addHelpText('after', HELP)
 }
 
 const HELP = `
-Exit codes: 0 done, 1 the execution can't be settled, 2 usage, 3 no such ledger or execution, or it can't be opened,
-5 internal error.`
+Exit codes: 0 done, 1 the execution can't be settled or the call was answered before or too late, 2 usage, 3 no such
+ledger, execution or approval, or it can't be opened, 5 internal error.`

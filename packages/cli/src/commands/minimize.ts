@@ -45,6 +45,8 @@ export async function minimizeCommand(file: string, options: MinimizeCommandOpti
   let result: Minimized
   try {
     const read = readSample(file)
+    if (read.recording.reads.every(({ bytes }) => bytes.length === 0))
+      throw new SampleError(file, 'its body is empty: there is no event to leave out')
     const sample = options.api === undefined ? read : { ...read, api: options.api }
     result = await minimize(sample.recording, await questionOf(sample, options, io), {
       signal: io.signal,

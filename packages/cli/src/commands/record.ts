@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import {
   BASELINE_APIS,
   folderSinks,
@@ -11,6 +10,7 @@ import {
 import type { CommandResult, RecordedExchange, RecordingProxyOptions } from '@streamfold/recording'
 import { Option } from 'commander'
 import type { Command } from 'commander'
+import type { StreamReport } from 'streamfold'
 import { clip } from 'streamfold/json'
 import type { CommandIo } from '../command-io.ts'
 import { EXIT, isWanted } from '../exit-code.ts'
@@ -21,11 +21,13 @@ import { firstSet, keyVariables } from '../key-variables.ts'
 import { listenFailure } from '../listen-failure.ts'
 import { messageOf } from '../message-of.ts'
 import type { Output } from '../output.ts'
+import { InputError } from '../read-input.ts'
 import { addRedactionOptions, redactionOf } from '../redaction-options.ts'
 import type { RedactionFlags } from '../redaction-options.ts'
 import { repeatedOption } from '../repeated-option.ts'
 import { counted } from '../report-text/quantities.ts'
-import { inspectBytes } from './inspect.ts'
+import { unreleasedCalls } from '../report-text/reservation.ts'
+import { inspectFile } from './inspect.ts'
 
 export interface RecordCommandOptions extends RedactionFlags {
   readonly to?: string
@@ -147,21 +149,39 @@ async function baseline(options: RecordCommandOptions, recorder: Recorder, io: C
   })
   recorder.onRecorded?.(exchange)
   if (io.signal.aborted) return EXIT.interrupted
-  const [report] =
-    exchange.file === undefined ? [] : inspectBytes(await readFile(exchange.file), { file: exchange.file })
+  const { file, status, kind, code = '' } = exchange
+  let report: StreamReport | undefined
+  try {
+    if (file !== undefined) [report] = await inspectFile(file, io)
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error
+    return await refuse(`${clip(file ?? '', 200)}: ${error.message}`, io)
+  }
   const outcome = report?.outcome ?? null
+  const error = report?.error ?? null
+  const missing = error === null && report !== undefined && isWanted(outcome, false) ? missingCallIn(report) : undefined
   await io.stdout.write(
     options.json === true
-      ? `${JSON.stringify({ schema: 'streamfold/record@1', ...exchange, outcome, error: report?.error ?? null }, null, 2)}\n`
-      : `${exchange.file ?? ''}\n`,
+      ? `${JSON.stringify({ schema: 'streamfold/record@1', ...exchange, outcome, error }, null, 2)}\n`
+      : `${file ?? ''}\n`,
   )
-  await io.stderr.write(
-    `streamfold: ${outcome ?? 'open'}${report?.error ? ` (${report.error.code}: ${clip(report.error.message, 200)})` : ''}\n`,
-  )
-  const { status, kind, code = '' } = exchange
+  const why =
+    error === null ? missing && `, but not as wanted: ${missing}` : ` (${error.code}: ${clip(error.message, 200)})`
+  await io.stderr.write(`streamfold: ${outcome ?? 'open'}${why ?? ''}\n`)
   const refused =
     status === 401 || status === 403 || (status === undefined && kind !== 'complete' && UNREACHABLE.test(code))
-  return refused ? EXIT.endpoint : isWanted(outcome, false) ? EXIT.wanted : EXIT.unwanted
+  return refused ? EXIT.endpoint : isWanted(outcome, false) && missing === undefined ? EXIT.wanted : EXIT.unwanted
+}
+
+/** Why an answer that ended well is none to the baseline request, which asks for one call by name; undefined for one that is. */
+function missingCallIn(report: StreamReport): string | undefined {
+  const [held] = unreleasedCalls(report)
+  if (held !== undefined) {
+    const reason = held.message === undefined ? held.code : `${held.code}: ${held.message}`
+    return `the call of ${clip(held.name ?? 'a tool without a name', 60)} is not released (${clip(reason ?? '', 200)})`
+  }
+  const released = report.choices.some(({ toolCalls }) => toolCalls.some(({ code }) => code === null))
+  return released ? undefined : 'a tool was asked for by name, and no call came'
 }
 
 /** What is about to be written where: recording what people say to a model is no small thing. */

@@ -101,7 +101,7 @@ function textOf(document: VerifyDocument, io: CommandIo): string {
   ]
   if (totals.unexpected > 0) {
     lines.push(
-      `${warning} ${counted(totals.unexpected, 'sample has', 'samples have')} no expected file yet; --update writes it, for you to review`,
+      `${warning} ${counted(totals.unexpected, 'sample has', 'samples have')} no expected file yet: only cuts and faults were compared; --update writes it, for you to review`,
     )
   }
   if (totals.untold > 0) {

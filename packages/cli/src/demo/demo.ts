@@ -81,6 +81,11 @@ async function conclude(
   { reads, unreachable, theme }: Observed,
   io: CommandIo,
 ): Promise<ExitCode> {
+  // Where nothing came, a report has nothing to add to the hint.
+  if (unreachable !== undefined) {
+    await tellHint(endpointHint(undefined, unreachable), endpoint, io)
+    return EXIT.endpoint
+  }
   const report = engine.report({ kind: 'live', url: `${endpoint.baseUrl}/chat/completions` })
   const wanted = isWanted(report.outcome, false)
   const calls = report.choices.flatMap(({ toolCalls }) => toolCalls)
@@ -90,12 +95,15 @@ async function conclude(
     calls.length === 0
       ? 'No call came.'
       : `${released} of ${counted(calls.length, 'call')} released; they are shown, never executed.`
-  if (unreachable === undefined) await io.stdout.write(`\nThe body came in ${counted(reads, 'read')}. ${fate}\n`)
-  const hint = endpointHint(report.error?.status, unreachable)
-  if (hint !== undefined) await io.stderr.write(`streamfold: ${clip(withoutKey(hint, endpoint.apiKey), 300)}\n`)
+  await io.stdout.write(`\nThe body came in ${counted(reads, 'read')}. ${fate}\n`)
+  await tellHint(endpointHint(report.error?.status, undefined), endpoint, io)
   if (wanted) return EXIT.wanted
   const refused = report.error?.status === 401 || report.error?.status === 403
-  return unreachable !== undefined || refused ? EXIT.endpoint : EXIT.unwanted
+  return refused ? EXIT.endpoint : EXIT.unwanted
+}
+
+async function tellHint(hint: string | undefined, { apiKey }: Endpoint, { stderr }: CommandIo): Promise<void> {
+  if (hint !== undefined) await stderr.write(`streamfold: ${clip(withoutKey(hint, apiKey), 300)}\n`)
 }
 
 function post({ baseUrl, apiKey, model }: Endpoint, signal: AbortSignal): Promise<Response> {

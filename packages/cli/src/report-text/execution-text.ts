@@ -66,7 +66,8 @@ function shortKey(key: string): string {
   return key.slice(key.indexOf(':') + 1).slice(0, KEY_CHARS)
 }
 
-function timeText(ms: number): string {
+/** To the second, in UTC. */
+export function timeText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
 }
 

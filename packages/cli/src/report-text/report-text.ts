@@ -2,6 +2,7 @@ import type { Diagnostic, FaultCode, Outcome, StreamReport, Verdict } from 'stre
 import type { Hint } from 'streamfold/engine'
 import { createWholenessScanner, utf8Length } from 'streamfold/json'
 import { displayWidth, fit, fitTail, padEnd, wrap } from './display-width.ts'
+import { faultsPage } from './faults-page.ts'
 import { nextStep } from './next-step.ts'
 import { reservationOf, unreleasedCalls } from './reservation.ts'
 import { bytesText, counted, durationText, millisecondsText } from './quantities.ts'
@@ -73,7 +74,7 @@ class ReportView {
     this.#timing()
     const code = codeOf(this.#report)
     this.#diagnostics(SCREEN_LINES - this.#lines.length - (code === undefined ? 0 : 1))
-    if (code !== undefined) this.#labelled('see', `docs/faults.md#${code}`)
+    if (code !== undefined) this.#labelled('see', `${faultsPage()}#${code}`)
     return this.#lines
   }
 

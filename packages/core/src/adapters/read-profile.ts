@@ -1,5 +1,7 @@
 import { ARGUMENT_REPAIRS } from '../chunk/argument-repair.ts'
 import { FINISH_REASONS } from '../chunk/finish-reason.ts'
+import { clip } from '../json/clip.ts'
+import { printed } from './kept-value.ts'
 import type { ProviderProfile } from './profile.ts'
 
 type Check = (value: unknown) => string | undefined
@@ -40,8 +42,11 @@ export function readProfile(value: unknown): ProviderProfile {
     if (!Object.hasOwn(FIELDS, field)) {
       throw new TypeError(`a profile has no field "${field.slice(0, 40)}"; known are ${Object.keys(FIELDS).join(', ')}`)
     }
+    if (content === undefined) continue
     const expected = FIELDS[field as keyof ProviderProfile](content)
-    if (expected !== undefined) throw new TypeError(`the profile's ${field} must be ${expected}`)
+    if (expected !== undefined) {
+      throw new TypeError(`the profile's ${field} must be ${expected}, not ${clip(printed(content), 60)}`)
+    }
   }
   return value
 }

@@ -2,7 +2,7 @@ import type { StreamChunk } from '../chunk/chunk.ts'
 import type { StreamFault } from '../chunk/fault.ts'
 import { StreamError } from '../chunk/stream-error.ts'
 import type { FinishSummary, ReadyToolCall, StreamErrorEvent, StreamEvent } from '../chunk/stream-event.ts'
-import { DEFAULT_TIMEOUTS, REASONING_TIMEOUTS } from '../engine/deadlines.ts'
+import { timeoutsOf } from '../engine/deadlines.ts'
 import type { Timeouts } from '../engine/deadlines.ts'
 import { createStreamEngine } from '../engine/engine.ts'
 import { cancelled } from '../engine/faults.ts'
@@ -16,7 +16,7 @@ import type { RetryOptions } from './retry.ts'
 
 export interface AttemptLoopOptions {
   readonly engine: Omit<StreamEngineOptions, 'attempt' | 'timeouts' | 'onChunk'>
-  readonly timeouts: Partial<Timeouts> | 'reasoning'
+  readonly timeouts: Partial<Timeouts> | 'reasoning' | undefined
   readonly retry: RetryOptions
   /** For the report. */
   readonly url: string
@@ -24,8 +24,8 @@ export interface AttemptLoopOptions {
   readonly throwOnError: boolean
   readonly now: () => number
   readonly request: (signal: AbortSignal) => Promise<Response>
-  /** Called once, when nothing more will come of a stream that was begun; with what a reader is to see thrown. */
-  readonly ended: (error: unknown) => void
+  /** Called once, when nothing more will come of a stream that was begun. */
+  readonly ended: () => void
 }
 
 type Terminal = Extract<StreamEvent, { readonly type: 'stream_completed' | 'stream_error' }>
@@ -49,6 +49,8 @@ export class AttemptLoop {
   #attempt = 1
   /** The request of the current attempt was sent. */
   #sent = false
+  /** What the network threw in the current attempt. */
+  #broken: unknown
   #chunks: ChunkTap | undefined
   /** The reader cancelled before it had seen an end that the engine had read already. */
   #overtaken: StreamErrorEvent | undefined
@@ -56,8 +58,7 @@ export class AttemptLoop {
 
   constructor(options: AttemptLoopOptions) {
     this.#options = options
-    const { timeouts } = options
-    this.#timeouts = timeouts === 'reasoning' ? REASONING_TIMEOUTS : { ...DEFAULT_TIMEOUTS, ...timeouts }
+    this.#timeouts = timeoutsOf(options.timeouts)
     this.engine = this.#open(this.#timeouts.totalMs)
   }
 
@@ -146,7 +147,7 @@ export class AttemptLoop {
         this.last ??= cancelledEvent([])
         if (this.last.type === 'stream_error' && throwOnError) this.failure = this.#errorOf(this.last)
       }
-      ended(this.failure)
+      ended()
     }
   }
 
@@ -183,7 +184,13 @@ export class AttemptLoop {
       this.#sent = true
       return this.#options.request(signal)
     }
-    const batches = responseBatches(engine, request, { signal: this.#cancelled.signal, now: this.#options.now })
+    this.#broken = undefined
+    const batches = responseBatches(engine, request, {
+      signal: this.#cancelled.signal,
+      now: this.#options.now,
+      url: this.#options.url,
+      onBroken: (error) => (this.#broken = error),
+    })
     for await (const batch of batches) {
       const last = batch.at(-1)!
       if (last.type === 'stream_error' && last.retryable === 'yes') return last
@@ -221,7 +228,7 @@ export class AttemptLoop {
   }
 
   #errorOf(fault: StreamFault): StreamError {
-    const cause: unknown = fault.code === 'cancelled' ? this.#cancelled.signal.reason : undefined
+    const cause: unknown = fault.code === 'cancelled' ? this.#cancelled.signal.reason : this.#broken
     return new StreamError(fault, cause === undefined ? undefined : { cause })
   }
 

@@ -1,5 +1,17 @@
+import { shown } from './check-call.ts'
+
 /** Bytes as shells meet them: a web stream, with or without `Symbol.asyncIterator`, or anything that iterates over reads. */
 export type ByteSource = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
+
+/** @throws TypeError for what is no {@link ByteSource}, at once and not with the first read */
+export function checkSource(who: string, source: unknown): void {
+  if (typeof source === 'object' && source !== null && ('getReader' in source || Symbol.asyncIterator in source)) return
+  const isResponse = typeof source === 'object' && source !== null && 'body' in source
+  const what = isResponse ? 'a Response' : shown(source)
+  throw new TypeError(
+    `${who} takes a ReadableStream or an async iterable of bytes, not ${what}; pass response.body${isResponse ? '' : ', which is null where an answer has no body'}`,
+  )
+}
 
 /** What a source gives: a read, or the end. */
 export type ByteRead = { readonly done: boolean | undefined; readonly value?: Uint8Array | undefined }

@@ -1,4 +1,7 @@
 import type { Api } from '../chunk/api.ts'
+import { clip } from '../json/clip.ts'
+import { amongKnown, shown } from './check-call.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 /** Where requests of an API go, and what they need, as data. A base URL is written as the API's own clients take it. */
 interface EndpointFacts {
@@ -61,6 +64,14 @@ export function apiOfUrl(url: string): Api | undefined {
   return found?.api
 }
 
+/** @throws TypeError for a name that is that of no API */
+export function checkApi(who: string, api: unknown): void {
+  if (typeof api === 'string' && isKnownApi(api)) return
+  const given =
+    typeof api === 'string' ? `unknown API "${clip(api, 40)}"` : `api must be the name of an API, not ${shown(api)}`
+  throw new TypeError(`${who}: ${given}; ${amongKnown(String(api), Object.keys(ENDPOINTS))}`)
+}
+
 /** Do the API's own clients read a body of JSON lines? */
 export function readsJsonLines(api: Api): boolean {
   return ENDPOINTS[api].jsonLines === true
@@ -92,11 +103,11 @@ export interface RequestParts {
 /**
  * A request as it is sent.
  *
- * @throws TypeError where the address can't be built: an unknown API, no base URL, or no model in the body of an API that has it in
- * the path
+ * @throws TypeError where the address can't be built: an unknown API, no base URL or one that is none, or no model in the body of an API
+ * that has it in the path
  */
 export function prepareRequest({ api, baseURL, apiKey, headers, body }: RequestParts): PreparedRequest {
-  if (!isKnown(api)) {
+  if (!isKnownApi(api)) {
     const known = Object.keys(ENDPOINTS).join(', ')
     throw new TypeError(
       `streamModel: where requests of "${api}" go is not known; name the "api" they are sent to: ${known}`,
@@ -108,7 +119,7 @@ export function prepareRequest({ api, baseURL, apiKey, headers, body }: RequestP
   const { path, rest } = fillIn(facts.path, api, body)
   const sent = facts.streamField ? { ...rest, stream: rest['stream'] ?? true } : rest
   return {
-    url: join(base, facts.version ?? '', path),
+    url: join(checkedBase(base, facts.path), facts.version ?? '', path),
     headers: {
       'content-type': 'application/json',
       // Servers that can do both choose by it; those that can't ignore it.
@@ -121,7 +132,8 @@ export function prepareRequest({ api, baseURL, apiKey, headers, body }: RequestP
   }
 }
 
-function isKnown(api: string): api is Api {
+/** Is it the name of an API? */
+export function isKnownApi(api: string): api is Api {
   return Object.hasOwn(ENDPOINTS, api)
 }
 
@@ -138,6 +150,28 @@ function fillIn(
   // Gemini names some models with their collection.
   const name = api === 'gemini' ? model.replace(/^models\//, '') : model
   return { path: path.replace('{model}', () => encodeURIComponent(name)), rest }
+}
+
+/** Paths that people copy whole; each client adds its own. */
+const COPIED_PATHS = ['/chat/completions', '/completions', '/responses', '/messages'] as const
+
+/** A page may ask its own host; nobody else has one. */
+function checkedBase(base: string, path: string): string {
+  const given = typeof base === 'string' ? `"${clip(withoutSecrets(base), 80)}"` : String(base)
+  const relative = typeof base === 'string' && base.startsWith('/') && 'location' in globalThis
+  if (typeof base !== 'string' || (!relative && (!/^https?:\/\//i.test(base) || !URL.canParse(base)))) {
+    throw new TypeError(
+      `streamModel: baseURL ${given} is no address; give a whole one, "https://api.openai.com/v1" or "http://localhost:8080/v1" for example`,
+    )
+  }
+  const address = base.replace(/[?#].*$/s, '').replace(/\/+$/, '')
+  const copied = [path.replace(/\?.*$/, ''), ...COPIED_PATHS].find((ending) => address.endsWith(ending))
+  if (copied !== undefined) {
+    throw new TypeError(
+      `streamModel: baseURL ${given} ends in "${copied}", and the path of the API is added to it; give "${clip(withoutSecrets(address.slice(0, -copied.length)), 80)}"`,
+    )
+  }
+  return base
 }
 
 /** A base URL may end in a slash, in the version, and in a query that every request carries. */

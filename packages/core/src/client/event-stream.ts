@@ -5,17 +5,20 @@ import { createEventStreamParser } from '../sse/parse.ts'
 import type { EventStreamParser, EventStreamParserOptions } from '../sse/parse.ts'
 import { BatchIterator } from './batch-iterator.ts'
 import type { BatchedIterator, BatchMachine } from './batch-iterator.ts'
+import { checkSource } from './byte-source.ts'
 import type { ByteSource } from './byte-source.ts'
 
 /**
  * The events of a `text/event-stream` body, one by one. Reads only when asked; leaving the loop cancels the source.
  *
  * @throws StreamError `event_limit_exceeded` where an event is longer than `maxEventBytes` (default 8 MiB)
+ * @throws TypeError for what is no source, a Response for example
  */
 export function parseEventStream(
   source: ByteSource,
   options: EventStreamParserOptions = {},
 ): BatchedIterator<ServerSentEvent> {
+  checkSource('parseEventStream', source)
   return new BatchIterator(source, new EventMachine(options))
 }
 
@@ -50,6 +53,7 @@ export function mapEventStream(
   map: (event: ServerSentEvent) => readonly StreamChunk[] | StreamChunk | undefined,
   options: EventStreamParserOptions = {},
 ): BatchedIterator<StreamChunk> {
+  checkSource('mapEventStream', source)
   const events = new EventMachine(options)
   return new BatchIterator(source, {
     get done() {

@@ -1,10 +1,12 @@
-import { adapterFor, APIS } from '../adapters/registry.ts'
+import { adapterFor } from '../adapters/registry.ts'
 import type { ProviderProfile } from '../adapters/profile.ts'
+import { readProfile } from '../adapters/read-profile.ts'
 import type { Api } from '../chunk/api.ts'
 import type { DiagnosticCode } from '../chunk/diagnostic.ts'
 import type { StreamLimits } from '../chunk/limits.ts'
 import type { Outcome } from '../chunk/outcome.ts'
 import { StreamError } from '../chunk/stream-error.ts'
+import { timeoutsOf } from '../engine/deadlines.ts'
 import type { Timeouts } from '../engine/deadlines.ts'
 import { createStreamEngine } from '../engine/engine.ts'
 import { logLineOf } from '../engine/log-line.ts'
@@ -15,7 +17,8 @@ import { callAside } from '../server/call-aside.ts'
 import { createEventStreamEncoder, ENCODABLE_APIS, faultOf } from '../server/encoder.ts'
 import type { EncodableApi } from '../server/encoder.ts'
 import { ChunkTap } from './chunk-tap.ts'
-import { readsJsonLines } from './endpoint.ts'
+import { checkNames } from './check-call.ts'
+import { checkApi, readsJsonLines } from './endpoint.ts'
 import { observed } from './failure-recorder.ts'
 import type { FailureRecorder } from './failure-recorder.ts'
 import { GuardedBody } from './guarded-body.ts'
@@ -33,30 +36,30 @@ export interface GuardOptions {
    * - `normalise`: the client reads a clean stream of its API, whatever the server made of it, and is guarded as well. For the APIs that
    *   `streamfold/server` writes; others are guarded.
    */
-  readonly mode?: 'observe' | 'guard' | 'normalise'
+  readonly mode?: 'observe' | 'guard' | 'normalise' | undefined
   /** Default: told by the address of each request; a request to any other address passes untouched. */
-  readonly api?: Api
-  readonly profile?: ProviderProfile
-  readonly timeouts?: Partial<Timeouts> | 'reasoning'
-  readonly limits?: Partial<StreamLimits>
-  readonly policy?: Policy
+  readonly api?: Api | undefined
+  readonly profile?: ProviderProfile | undefined
+  readonly timeouts?: Partial<Timeouts> | 'reasoning' | undefined
+  readonly limits?: Partial<StreamLimits> | undefined
+  readonly policy?: Policy | undefined
   /** Outcomes beside failed, incomplete and cancelled that are raised, `empty` or `truncated` for example. Default none. */
-  readonly failOn?: readonly Outcome[]
+  readonly failOn?: readonly Outcome[] | undefined
   /** Raise when a call was refused although the stream ended well; else the client gets it and has to look itself. Default false. */
-  readonly failOnRefusedCalls?: boolean
+  readonly failOnRefusedCalls?: boolean | undefined
   /**
    * With `normalise`: how a failure is told. `throw` (default): the body errors with a StreamError. `event`: the client reads an error
    * event of its API, for clients that make more of one than of a body that errors (the AI SDK's response helpers, for example).
    */
-  readonly errors?: 'throw' | 'event'
+  readonly errors?: 'throw' | 'event' | undefined
   /** Sees the report of every stream, once, when it has ended. What it throws disturbs nobody. */
-  readonly onReport?: (report: StreamReport) => void
+  readonly onReport?: ((report: StreamReport) => void) | undefined
   /** The same in one line for a log, without any content. */
-  readonly onLog?: (line: LogLine) => void
+  readonly onLog?: ((line: LogLine) => void) | undefined
   /** Gets a redacted recording of a stream that failed: `recordFailures(callback)` of `@streamfold/recording`. Default: nothing. */
-  readonly onFailure?: FailureRecorder
+  readonly onFailure?: FailureRecorder | undefined
   /** Monotonic milliseconds. Default `performance.now`. */
-  readonly now?: () => number
+  readonly now?: (() => number) | undefined
 }
 
 /**
@@ -65,21 +68,42 @@ export interface GuardOptions {
  * Requests that ask for no stream, go elsewhere, or are answered with an error status pass untouched, so the client's own retries and
  * error classes stay as they are. What fails inside a stream is thrown by its body, as a StreamError.
  *
- * @throws TypeError for an unknown mode or API
+ * @throws TypeError for an unknown option, mode, API, timer or field of a profile
  */
 export function guardFetch(inner: typeof fetch = fetch, options: GuardOptions = {}): typeof fetch {
+  checkNames('guardFetch', options, OPTIONS)
+  timeoutsOf(options.timeouts)
   const { mode = 'guard' } = options
   if (mode !== 'guard' && mode !== 'observe' && mode !== 'normalise') {
     throw new TypeError(`guardFetch: unknown mode "${String(mode)}"; known are guard, observe and normalise`)
   }
-  if (options.api !== undefined && !APIS.includes(options.api)) {
-    throw new TypeError(`guardFetch: unknown API "${options.api as string}"; known are ${APIS.join(', ')}`)
+  if (typeof inner !== 'function') {
+    throw new TypeError('guardFetch takes a fetch function first, then its options: guardFetch(fetch, { mode })')
   }
+  if (options.api !== undefined) checkApi('guardFetch', options.api)
+  // Now, and not with the first request: a mistake in a profile is one of whoever starts the program.
+  if (options.profile !== undefined) readProfile(options.profile)
   return async (input, init) => {
     const body = bodyOfRequest(input, init, options.api)
     const request = readRequest(input, init, options.api, body === undefined ? undefined : await body)
     return request === undefined ? inner(input, init) : guard(inner, input, init, request, options)
   }
+}
+
+const OPTIONS: Readonly<Record<keyof GuardOptions, true>> = {
+  mode: true,
+  api: true,
+  profile: true,
+  timeouts: true,
+  limits: true,
+  policy: true,
+  failOn: true,
+  failOnRefusedCalls: true,
+  errors: true,
+  onReport: true,
+  onLog: true,
+  onFailure: true,
+  now: true,
 }
 
 async function guard(
@@ -113,7 +137,7 @@ async function guard(
       const report = engine.report(source)
       if (onReport !== undefined) callAside(onReport, report)
       if (onLog !== undefined) callAside(onLog, logLineOf(report))
-      observation.ended(report)
+      void observation.ended(report)
     },
   })
   const response = await body.request((signal) => observation.fetch(input, { ...init, signal }), request.signal)

@@ -15,7 +15,8 @@ import type { JsonValue } from '../json/value.ts'
 import { factsOfBody } from '../recording/request-facts.ts'
 import { callAside } from '../server/call-aside.ts'
 import { AttemptLoop } from './attempt-loop.ts'
-import { prepareRequest } from './endpoint.ts'
+import { checkBody, checkKey, checkNames } from './check-call.ts'
+import { checkApi, prepareRequest } from './endpoint.ts'
 import { observed } from './failure-recorder.ts'
 import type { FailureRecorder } from './failure-recorder.ts'
 import { FlatIterator } from './flat-iterator.ts'
@@ -23,6 +24,7 @@ import type { BatchOwner } from './flat-iterator.ts'
 import { LazyPromise } from './lazy-promise.ts'
 import { resultOf } from './model-result.ts'
 import type { ModelResult } from './model-result.ts'
+import { checkRetry } from './retry.ts'
 import type { RetryOptions } from './retry.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
@@ -31,51 +33,51 @@ export interface StreamModelOptions {
   /** The wire format. */
   readonly api: Api
   /** As the API's own clients take it, `https://api.openai.com/v1` for example. Default: the public address of the API. */
-  readonly baseURL?: string
-  readonly apiKey?: string
+  readonly baseURL?: string | undefined
+  readonly apiKey?: string | undefined
   /** Sent beside those that the API needs; they win over them. */
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** The body of the request in the words of the API. `stream: true` is added where it belongs there. */
   readonly body: object
   /** Cancels the stream: the request is aborted, and no new attempt is started. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Milliseconds of each attempt; `totalMs` bounds all attempts and the waits between them. */
-  readonly timeouts?: Partial<Timeouts> | 'reasoning'
-  readonly limits?: Partial<StreamLimits>
+  readonly timeouts?: Partial<Timeouts> | 'reasoning' | undefined
+  readonly limits?: Partial<StreamLimits> | undefined
   /** What the server is known to do differently. */
-  readonly profile?: ProviderProfile
+  readonly profile?: ProviderProfile | undefined
   /** Default `compat`. */
-  readonly policy?: Policy
+  readonly policy?: Policy | undefined
   /** `all` (default): one call that is not ready holds its siblings. */
-  readonly batch?: 'all' | 'each'
+  readonly batch?: 'all' | 'each' | undefined
   /** Before the first output only; `false` turns it off. */
-  readonly retry?: RetryOptions | false
+  readonly retry?: RetryOptions | false | undefined
   /** Default: the platform's. */
-  readonly fetch?: typeof fetch
+  readonly fetch?: typeof fetch | undefined
   /** False: a failure is the last event, and nothing is thrown. Default true. */
-  readonly throwOnError?: boolean
+  readonly throwOnError?: boolean | undefined
   /** For the report: your own id of this request, and the name of the upstream. */
-  readonly requestId?: string
-  readonly route?: string
+  readonly requestId?: string | undefined
+  readonly route?: string | undefined
   /** Seed of minted call ids; give each run its own. */
-  readonly idSeed?: string
+  readonly idSeed?: string | undefined
   /** Sees the report of every stream that was begun, once, when it has ended. What it throws disturbs nobody. */
-  readonly onReport?: (report: StreamReport) => void
+  readonly onReport?: ((report: StreamReport) => void) | undefined
   /** The same in one line for a log, without any content. */
-  readonly onLog?: (line: LogLine) => void
+  readonly onLog?: ((line: LogLine) => void) | undefined
   /**
    * Gets a redacted recording of a stream that failed, with all its attempts: `recordFailures(callback)` of `@streamfold/recording`.
    * Default: nothing is recorded.
    */
-  readonly onFailure?: FailureRecorder
+  readonly onFailure?: FailureRecorder | undefined
   /** Monotonic milliseconds. Default `performance.now`. */
-  readonly now?: () => number
+  readonly now?: (() => number) | undefined
 }
 
 /** As {@link StreamModelOptions}; what the server does differently, the adapter was told when it was made. */
 export interface StreamModelWithOptions extends Omit<StreamModelOptions, 'api' | 'profile'> {
   /** Whose address and headers the request gets. Default: those of the adapter's own wire format. */
-  readonly api?: Api
+  readonly api?: Api | undefined
 }
 
 /**
@@ -112,7 +114,9 @@ export interface ModelStream extends AsyncIterable<StreamEvent> {
  * @throws TypeError for options that can't work; what goes wrong later is the stream's last event, and thrown where it is read
  */
 export function streamModel(options: StreamModelOptions): ModelStream {
-  return streamModelWith(adapterFor(options.api, options.profile), options)
+  checkNames('streamModel', options, OPTIONS)
+  checkApi('streamModel', options.api)
+  return new RequestedStream(adapterFor(options.api, options.profile), options)
 }
 
 /**
@@ -122,17 +126,52 @@ export function streamModel(options: StreamModelOptions): ModelStream {
  * @throws TypeError as {@link streamModel}; and for an adapter of your own without `api`
  */
 export function streamModelWith(adapter: StreamAdapter, options: StreamModelWithOptions): ModelStream {
+  checkNames('streamModelWith', options, OPTIONS_WITH)
+  if (typeof adapter?.open !== 'function') {
+    throw new TypeError('streamModelWith takes an adapter first, chatCompletions() for example')
+  }
   return new RequestedStream(adapter, options)
 }
+
+/** The adapter was told its profile when it was made. */
+const OPTIONS_WITH: Readonly<Record<keyof StreamModelWithOptions, true>> = {
+  api: true,
+  baseURL: true,
+  apiKey: true,
+  headers: true,
+  body: true,
+  signal: true,
+  timeouts: true,
+  limits: true,
+  policy: true,
+  batch: true,
+  retry: true,
+  fetch: true,
+  throwOnError: true,
+  requestId: true,
+  route: true,
+  idSeed: true,
+  onReport: true,
+  onLog: true,
+  onFailure: true,
+  now: true,
+}
+
+const OPTIONS: Readonly<Record<keyof StreamModelOptions, true>> = { ...OPTIONS_WITH, profile: true }
 
 class RequestedStream implements ModelStream {
   readonly #loop: AttemptLoop
   readonly result: Promise<ModelResult>
   #settle: (() => void) | undefined
   #fail: ((error: unknown) => void) | undefined
+  /** A recorder is still at work on the failure. */
+  #kept: Promise<void> | undefined
 
   constructor(adapter: StreamAdapter, options: StreamModelWithOptions) {
     const { onReport, onLog } = options
+    checkBody('streamModel', options.body)
+    checkKey('streamModel', options.apiKey)
+    checkRetry('streamModel', options.retry)
     const request = prepareRequest({ ...options, api: options.api ?? adapter.api })
     const { fetch: send, ended } = observed(options.fetch ?? fetch, options.onFailure)
     this.#loop = new AttemptLoop({
@@ -147,7 +186,7 @@ class RequestedStream implements ModelStream {
         ...(options.route !== undefined && { route: options.route }),
         ...(options.idSeed !== undefined && { idSeed: options.idSeed }),
       },
-      timeouts: options.timeouts ?? {},
+      timeouts: options.timeouts,
       retry: options.retry === false ? { attempts: 1 } : (options.retry ?? {}),
       url: withoutSecrets(request.url),
       throwOnError: options.throwOnError ?? true,
@@ -162,22 +201,20 @@ class RequestedStream implements ModelStream {
           // Followed, a redirect would carry the key to whatever host the answer names.
           redirect: 'manual',
         }),
-      ended: (error) => {
+      ended: () => {
         const report = this.report()
         if (onReport !== undefined) callAside(onReport, report)
         if (onLog !== undefined) callAside(onLog, logLineOf(report))
-        ended(report)
-        if (error === undefined) this.#settle?.()
-        else this.#fail?.(error)
+        this.#kept = ended(report)
+        this.#tell()
       },
     })
     this.result = new LazyPromise<ModelResult>((resolve, reject) => {
       this.#settle = () => resolve(resultOf(this.#loop))
       this.#fail = reject
-      const { over, failure, begun } = this.#loop
-      if (!over && !begun) void this.#drain()
-      else if (over && failure === undefined) this.#settle()
-      else if (over) reject(failure)
+      const { over, begun } = this.#loop
+      if (over) this.#tell()
+      else if (!begun) void this.#drain()
     })
   }
 
@@ -211,6 +248,17 @@ class RequestedStream implements ModelStream {
 
   cancel(reason?: unknown): void {
     this.#loop.cancel(reason)
+  }
+
+  /** Not before what was recorded of a failure is kept: the process may end with the error. */
+  #tell(): void {
+    const tell = (): void => {
+      const { failure } = this.#loop
+      if (failure === undefined) this.#settle?.()
+      else this.#fail?.(failure)
+    }
+    if (this.#kept === undefined) tell()
+    else void this.#kept.then(tell)
   }
 
   /** For readers of something else than events. */

@@ -33,6 +33,15 @@ export function rootCauseOf(error: unknown): string | undefined {
   return NODE_LIMITS.has(said) ? `${said}: the limit of Node's own fetch; streamfold/node lifts it` : clip(said, 120)
 }
 
+/** Which connection failed, and of what. */
+export function connectionOf(url: string | undefined, error: unknown): string | undefined {
+  const said = rootCauseOf(error)
+  if (url === undefined || !URL.canParse(url)) return said
+  const { hostname, port, protocol } = new URL(url)
+  const place = `${clip(hostname, 120)}:${port || (protocol === 'https:' ? 443 : 80)}`
+  return said === undefined ? place : `${place}: ${said}`
+}
+
 /** Node's `fetch` ends a request by itself after 300 s without a head or a byte (fault F121). */
 const NODE_LIMITS: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
 

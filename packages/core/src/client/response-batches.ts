@@ -4,7 +4,7 @@ import { readerOf } from './byte-source.ts'
 import type { ByteRead, ByteReader } from './byte-source.ts'
 import { watchConnection } from './connection-watch.ts'
 import { letGo, readTrailing } from './let-go.ts'
-import { endCauseOf, isNetworkError, rootCauseOf } from './network-error.ts'
+import { connectionOf, endCauseOf, isNetworkError, rootCauseOf } from './network-error.ts'
 import { createWatchdog, timerFired } from './watchdog.ts'
 
 export interface ResponseStreamOptions {
@@ -12,6 +12,14 @@ export interface ResponseStreamOptions {
   readonly signal?: AbortSignal
   /** Monotonic milliseconds. Default `performance.now`. */
   readonly now?: () => number
+}
+
+/** What a shell of ours wants besides. */
+export interface ResponseBatchesOptions extends ResponseStreamOptions {
+  /** Where the request goes, for the message of a connection that failed. */
+  readonly url?: string
+  /** Gets what the network threw, where that ended the stream. */
+  readonly onBroken?: (error: unknown) => void
 }
 
 /**
@@ -22,7 +30,7 @@ export interface ResponseStreamOptions {
 export async function* responseBatches(
   engine: StreamEngine,
   request: (signal: AbortSignal) => Promise<Response>,
-  options: ResponseStreamOptions = {},
+  options: ResponseBatchesOptions = {},
 ): AsyncGenerator<readonly StreamEvent[], void, undefined> {
   const clock = options.now ?? (() => performance.now())
   /** Time in which the consumer kept us from reading: no timer of the upstream's may run then. */
@@ -93,9 +101,10 @@ export async function* responseBatches(
   } catch (error) {
     if (cause === undefined && reader === undefined && !isNetworkError(error)) throw error
     left = false
+    if (cause === undefined) options.onBroken?.(error)
     // Without a response head there was no body that could have been cut.
     cause ??= reader === undefined ? 'error' : endCauseOf(error)
-    detail = rootCauseOf(error)
+    detail = reader === undefined ? connectionOf(options.url, error) : rootCauseOf(error)
   } finally {
     watchdog.stop()
     options.signal?.removeEventListener('abort', onAbort)

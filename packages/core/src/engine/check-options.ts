@@ -1,7 +1,7 @@
 import { ARGUMENT_REPAIRS } from '../chunk/argument-repair.ts'
 import type { ArgumentRepair } from '../chunk/argument-repair.ts'
 import type { StreamLimits } from '../chunk/limits.ts'
-import type { StreamEngineOptions } from './stream-engine.ts'
+import type { EndCause, StreamEngineOptions } from './stream-engine.ts'
 
 /** Options come from callers that may not be typed. @throws TypeError for those that can't work */
 export function checkOptions({ adapter, policy, batch }: StreamEngineOptions): void {
@@ -28,6 +28,29 @@ export function checkLimits(limits: StreamLimits): void {
   if (limits.jsonDepth > DEEPEST_JSON) {
     throw new TypeError(`createStreamEngine: limits.jsonDepth can be ${DEEPEST_JSON} at the most`)
   }
+}
+
+const END_CAUSES: Readonly<Record<EndCause, true>> = {
+  eof: true,
+  cut: true,
+  reset: true,
+  aborted: true,
+  timeout: true,
+  error: true,
+}
+
+export function checkEndCause(cause: EndCause): void {
+  if (!Object.hasOwn(END_CAUSES, cause)) {
+    throw new TypeError(`engine.end: unknown cause "${cause}"; known are ${Object.keys(END_CAUSES).join(', ')}`)
+  }
+}
+
+/** For what is no array of bytes; text has lost its bytes, and offsets are counted in them. */
+export function notBytes(given: unknown): TypeError {
+  const what = given === null ? 'null' : typeof given === 'object' ? 'another object' : typeof given
+  const next =
+    typeof given === 'string' ? 'encode text with new TextEncoder().encode(text)' : 'wrap it: new Uint8Array(buffer)'
+  return new TypeError(`engine.push takes a Uint8Array, not ${what}; ${next}`)
 }
 
 export function checkRepairs(names: readonly ArgumentRepair[]): readonly ArgumentRepair[] {

@@ -1,4 +1,5 @@
 import type { FaultCode } from '../chunk/fault.ts'
+import { clip } from '../json/clip.ts'
 
 /** Milliseconds; `Infinity` turns a timer off. Timers are live only: a recording ends as its own end line says. */
 export interface Timeouts {
@@ -30,6 +31,40 @@ export const REASONING_TIMEOUTS: Timeouts = {
   firstByteMs: 300_000,
   idleMs: 300_000,
   progressMs: 300_000,
+}
+
+/**
+ * The timers that hold: what is asked for, over the defaults. A field that is undefined asks for nothing.
+ *
+ * @throws TypeError for an unknown preset or timer, and for what is no time
+ */
+export function timeoutsOf(asked: Partial<Timeouts> | 'reasoning' = {}): Timeouts {
+  if (asked === 'reasoning') return REASONING_TIMEOUTS
+  if (typeof asked !== 'object' || asked === null) {
+    throw new TypeError(
+      `unknown timeouts ${printed(asked)}; pass the preset 'reasoning', or an object of ${TIMER_NAMES} in milliseconds`,
+    )
+  }
+  const timeouts: Record<keyof Timeouts, number> = { ...DEFAULT_TIMEOUTS }
+  for (const [name, value] of Object.entries(asked)) {
+    if (!Object.hasOwn(DEFAULT_TIMEOUTS, name)) {
+      throw new TypeError(`unknown timer "timeouts.${name.slice(0, 40)}"; known are ${TIMER_NAMES}`)
+    }
+    if (value === undefined) continue
+    if (typeof value !== 'number' || !(value >= 0)) {
+      throw new TypeError(
+        `timeouts.${name} must be milliseconds, 0 or more, not ${printed(value)}; Infinity turns the timer off`,
+      )
+    }
+    timeouts[name as keyof Timeouts] = value
+  }
+  return timeouts
+}
+
+const TIMER_NAMES = Object.keys(DEFAULT_TIMEOUTS).join(', ')
+
+function printed(value: unknown): string {
+  return typeof value === 'string' ? `"${clip(value, 40)}"` : String(value)
 }
 
 /** A timer that would fire. `finish_grace` is no fault: it ends the wait for a terminal signal after a finish reason. */

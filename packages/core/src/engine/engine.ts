@@ -15,8 +15,8 @@ import { ToolCallMachine } from '../tool-call/machine.ts'
 import type { CallSnapshot } from '../tool-call/record.ts'
 import { Answer } from './answer.ts'
 import { BodyReader } from './body.ts'
-import { checkLimits, checkOptions, checkRepairs } from './check-options.ts'
-import { DEFAULT_TIMEOUTS, REASONING_TIMEOUTS } from './deadlines.ts'
+import { checkEndCause, checkLimits, checkOptions, checkRepairs, notBytes } from './check-options.ts'
+import { timeoutsOf } from './deadlines.ts'
 import type { Deadline } from './deadlines.ts'
 import { DiagnosticLog } from './diagnostics.ts'
 import type { Position } from './diagnostics.ts'
@@ -89,7 +89,7 @@ class Engine implements StreamEngine {
     this.#request = request
     this.#limits = { ...DEFAULT_LIMITS, ...limits }
     checkLimits(this.#limits)
-    this.#timeline = new Timeline(timeouts === 'reasoning' ? REASONING_TIMEOUTS : { ...DEFAULT_TIMEOUTS, ...timeouts })
+    this.#timeline = new Timeline(timeoutsOf(timeouts))
     const note = (code: DiagnosticCode, detail?: string): void => this.#note(code, detail)
     this.#output = new AdapterOutput(note)
     this.#body = new BodyReader({ maxEventBytes: this.#limits.eventBytes, offsets })
@@ -127,6 +127,7 @@ class Engine implements StreamEngine {
   }
 
   push(bytes: Uint8Array, atMs?: number): readonly StreamEvent[] {
+    if (bytes?.BYTES_PER_ELEMENT !== 1) throw notBytes(bytes)
     if (bytes.length === 0) return NO_EVENTS
     this.#timeline.read(atMs, this.ended, this.#streamBytes, this.#eventCount)
     if (this.#errorBody !== undefined) {
@@ -147,6 +148,7 @@ class Engine implements StreamEngine {
   }
 
   end(cause: EndCause, atMs?: number, detail?: string): readonly StreamEvent[] {
+    checkEndCause(cause)
     if (this.#cause !== undefined) return NO_EVENTS
     this.#cause = cause
     this.#transportDetail = detail

@@ -172,7 +172,8 @@ const REASONING_HINT = 'for a model that thinks for minutes use the preset timeo
 const TIMERS: Readonly<Record<TimeoutCode, { readonly phase: StreamFault['phase']; readonly message: string }>> = {
   connect_timeout: {
     phase: 'connect',
-    message: 'no connection and no response head in time; check the address, or raise timeouts.connectMs',
+    message:
+      'no connection and no response head in time; check the address. Where fetch does not show the connection, this timer runs to the head: for a model that is slow to answer raise timeouts.connectMs, or use the fetch of streamfold/node',
   },
   first_byte_timeout: {
     phase: 'headers',

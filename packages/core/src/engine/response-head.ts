@@ -38,7 +38,7 @@ export function faultOfStatus(head: ResponseHead, body: string, nowMs: number | 
   const said = readErrorBody(body)
   const retryAfterMs = longerOf(retryAfterOf(head.headers ?? [], nowMs), said.retryAfterMs)
   const retryable = status >= 300 && status < 400 ? 'no' : retryableOfStatus(status)
-  const next = nextStep(status, retryable)
+  const next = nextStep(status, retryable, said)
   return {
     code: status === 429 ? 'rate_limited' : 'http_error',
     phase: 'headers',
@@ -50,9 +50,14 @@ export function faultOfStatus(head: ResponseHead, body: string, nowMs: number | 
   }
 }
 
-function nextStep(status: number, retryable: Retryable): string {
+function nextStep(status: number, retryable: Retryable, { json = false }: ErrorBodyWords): string {
   if (status === 429) return 'wait before the next attempt'
   if (status >= 300 && status < 400) return 'it is not followed, for it would take the key along: check the address'
+  if (status === 401) return 'check the API key'
+  if (status === 403) return 'check the API key and what it is allowed to do'
+  // An API that knows its own address says in JSON what it did not find; anything else answered in its place.
+  if (status === 404 && json) return 'check the name of the model and the URL'
+  if (status === 404 || status === 405) return 'check the URL: the API does not answer there'
   return retryable === 'yes' ? 'try again' : 'change the request'
 }
 
@@ -65,6 +70,8 @@ interface ErrorBodyWords {
   readonly message: string
   readonly provider?: StreamFault['provider']
   readonly retryAfterMs?: number | undefined
+  /** The server spoke as an API does. */
+  readonly json?: boolean
 }
 
 function readErrorBody(body: string): ErrorBodyWords {
@@ -76,7 +83,7 @@ function readErrorBody(body: string): ErrorBodyWords {
       const error: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
       const { provider, retryAfterMs } = faultOfPayload(error, true) ?? {}
       if (provider === undefined) continue
-      return { message: provider.message ?? provider.code ?? provider.type ?? '', provider, retryAfterMs }
+      return { message: provider.message ?? provider.code ?? provider.type ?? '', provider, retryAfterMs, json: true }
     } catch {
       // Not JSON: an event stream, a page or plain text.
     }

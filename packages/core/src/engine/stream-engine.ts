@@ -38,7 +38,7 @@ export interface StreamEngineOptions {
 
 /**
  * The protocol engine of one response. Bytes and clock readings go in, events come out; it does no I/O and owns no timer.
- * `push` and `end` never throw on what the wire sends. Exactly one of `stream_completed` and `stream_error` ends the events.
+ * `push` and `end` never throw on what the wire sends, only on arguments of another type. Exactly one of `stream_completed` and `stream_error` ends the events.
  *
  * Clock readings are milliseconds of any monotonic clock, the same for all calls; leave them out and nothing is timed.
  */
@@ -53,10 +53,13 @@ export interface StreamEngine {
   connected(atMs: number): void
   /** The response head is here. `nowMs` (since 1970) makes a `Retry-After` date readable. */
   response(head: ResponseHead, atMs?: number, nowMs?: number): void
+  /** @throws TypeError for what is no `Uint8Array`: a string, a Response */
   push(bytes: Uint8Array, atMs?: number): readonly StreamEvent[]
   /**
    * The transport ended. For `timeout` the deadline that had passed names the code. `detail` is what the transport says of it
    * (`ECONNREFUSED`) and goes into the message.
+   *
+   * @throws TypeError for a cause that is none
    */
   end(cause: EndCause, atMs?: number, detail?: string): readonly StreamEvent[]
   /** Which timer fires next; undefined after the end or without a clock. */

@@ -4,13 +4,13 @@ import { connectionWatcher } from '../client/connection-watch.ts'
 /** How connections are made and kept; the clocks of an answer are the caller's. */
 export interface NodeFetchOptions {
   /** For the connection alone, not for the answer, in milliseconds. Default 10 000. */
-  readonly connectTimeoutMs?: number
+  readonly connectTimeoutMs?: number | undefined
   /** Connections to one server at most; more requests wait. Default: no limit. */
-  readonly connections?: number
+  readonly connections?: number | undefined
   /** How long an unused connection is kept, in milliseconds. Default 4000. */
-  readonly keepAliveMs?: number
+  readonly keepAliveMs?: number | undefined
   /** Speak HTTP/2 where the server offers it. Default false. */
-  readonly http2?: boolean
+  readonly http2?: boolean | undefined
 }
 
 /** A `fetch` and the connections behind it. */

@@ -96,7 +96,7 @@ export class LineFields {
       throw new RecordingError(
         'content_mismatch',
         this.line,
-        `"len" says ${length} bytes, the line holds ${bytes.length}`,
+        `"len" says ${length} ${length === 1 ? 'byte' : 'bytes'}, the line holds ${bytes.length}`,
       )
     }
     return bytes

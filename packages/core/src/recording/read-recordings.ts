@@ -42,7 +42,9 @@ export function readRecordings(source: string | Uint8Array, options: ReadRecordi
   const recordings: Recording[] = []
   let exchange: Exchange | undefined
   let tornLine: number | undefined
+  let isEmpty = true
   for (const line of splitLines(source)) {
+    isEmpty = false
     const { values, torn } = parseUnlessTorn(line)
     if (torn) tornLine = line.number
     if (values === undefined) break
@@ -57,6 +59,7 @@ export function readRecordings(source: string | Uint8Array, options: ReadRecordi
     } else if (exchange === undefined) throw notARecording(line.number)
     else exchange.take(type, fields)
   }
+  if (isEmpty) throw new RecordingError('not_a_recording', 1, 'the file is empty; a recording begins with a head line')
   if (exchange === undefined) throw notARecording(tornLine ?? 1)
   recordings.push(exchange.finish(tornLine))
   return recordings
@@ -211,8 +214,11 @@ class Exchange {
     const bytes = fields.bytes()
     if (bytes === undefined) throw fields.invalid('s', 'or "x" is missing')
     if (offset !== this.#bytes) {
+      const gap = offset - this.#bytes
       const what =
-        offset > this.#bytes ? `${offset - this.#bytes} bytes are missing` : `${this.#bytes - offset} bytes come twice`
+        gap > 0
+          ? `${gap} ${gap === 1 ? 'byte is' : 'bytes are'} missing`
+          : `${-gap} ${gap === -1 ? 'byte comes' : 'bytes come'} twice`
       throw new RecordingError('offset_gap', fields.line, `"off" is ${offset} where ${this.#bytes} is due: ${what}`)
     }
     this.#bytes += bytes.length

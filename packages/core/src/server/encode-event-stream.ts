@@ -27,13 +27,14 @@ export interface EncodeOptions extends EncoderOptions {
  * up ends the producer (`return`, and `abort`). The body ends with the API's terminal event, or, where the source failed or ended
  * without a finish, with an error event and without it. It never errors and never ends silently.
  *
- * @throws TypeError for an API that can't be written
+ * @throws TypeError for an API that can't be written, and for what is no source of chunks
  */
 export function encodeEventStream(
   chunks: AsyncIterable<StreamChunk> | Iterable<StreamChunk>,
   api: EncodableApi,
   options: EncodeOptions = {},
 ): ReadableStream<Uint8Array> {
+  checkSource(chunks)
   const { heartbeatMs = 15_000, abort, onError } = options
   const encoder = createEventStreamEncoder(api, options)
   const bytes = new TextEncoder()
@@ -82,6 +83,17 @@ export function eventStreamResponse(
 ): Response {
   const body = encodeEventStream(chunks, api, options)
   return new Response(body, { headers: { ...EVENT_STREAM_HEADERS, ...options.headers } })
+}
+
+/** Arguments in the wrong place would otherwise be told to the client, as a failure of the source. */
+function checkSource(chunks: unknown): void {
+  const object = typeof chunks === 'object' && chunks !== null ? chunks : {}
+  if ('chunks' in object && typeof object.chunks === 'function') {
+    throw new TypeError('encodeEventStream(chunks, api): a model stream gives events; pass its chunks()')
+  }
+  if (Symbol.asyncIterator in object || Symbol.iterator in object) return
+  const instead = 'writeHead' in object ? '; a response goes to sendEventStream(response, stream)' : ''
+  throw new TypeError(`encodeEventStream(chunks, api): the first argument is an iterable of chunks${instead}`)
 }
 
 /** A source that is over is told so; what it says to that concerns nobody any more. */

@@ -24,6 +24,7 @@ export interface SendOptions {
  * Sends an encoded stream as the answer of a `node:http` server. The head goes out at once. A client that reads slowly slows the
  * producer, and one that hangs up cancels the stream.
  *
+ * @throws TypeError for arguments in the wrong place, before anything is sent
  * @throws what the stream errors with, after the connection was cut; those of `encodeEventStream` never do
  * @returns settles when everything was sent, or the client is gone: `sent` or `gone`
  */
@@ -32,6 +33,7 @@ export async function sendEventStream(
   stream: ReadableStream<Uint8Array>,
   options: SendOptions = {},
 ): Promise<'sent' | 'gone'> {
+  checkArguments(response, stream)
   const reader = stream.getReader()
   const client = { gone: response.destroyed, wake: (): void => {} }
   const onDrain = (): void => client.wake()
@@ -65,5 +67,16 @@ export async function sendEventStream(
     throw error
   } finally {
     response.off('close', onClose)
+  }
+}
+
+function checkArguments(response: Partial<ServerResponseLike> | null, stream: Partial<ReadableStream> | null): void {
+  if (typeof response?.writeHead !== 'function') {
+    throw new TypeError('sendEventStream(response, stream): the first argument is the response of a node:http server')
+  }
+  if (typeof stream?.getReader !== 'function') {
+    throw new TypeError(
+      'sendEventStream(response, stream): the second argument is what encodeEventStream(chunks, api) gives',
+    )
   }
 }

@@ -80,6 +80,73 @@ describe('a base URL', () => {
   })
 })
 
+describe('a base URL that is none is refused, before anything is sent', () => {
+  test.each([
+    '',
+    'localhost:8080',
+    '127.0.0.1/v1',
+    'api.openai.com/v1',
+    '/v1',
+    'http://',
+    'ftp://h/v1',
+    'http://h:x/v1',
+  ])('"%s"', (baseURL) => {
+    const prepare = () => prepareRequest({ api: 'chat_completions', baseURL, body: {} })
+    expect(prepare).toThrow(TypeError)
+    expect(prepare).toThrow(
+      `streamModel: baseURL "${baseURL}" is no address; give a whole one, "https://api.openai.com/v1" or "http://localhost:8080/v1" for example`,
+    )
+  })
+
+  test('null', () => {
+    const baseURL = null as unknown as string
+    // As in most clients, nothing at all means the public address; only undefined and null are nothing.
+    expect(prepareRequest({ api: 'chat_completions', baseURL, body: {} }).url).toContain('api.openai.com')
+  })
+
+  test.each([
+    {
+      api: 'chat_completions',
+      baseURL: 'http://h/v1/chat/completions',
+      ending: '/chat/completions',
+      want: 'http://h/v1',
+    },
+    {
+      api: 'chat_completions',
+      baseURL: 'http://h/v1/chat/completions/?a=1',
+      ending: '/chat/completions',
+      want: 'http://h/v1',
+    },
+    { api: 'responses', baseURL: 'http://h/v1/responses', ending: '/responses', want: 'http://h/v1' },
+    { api: 'responses', baseURL: 'http://h/v1/chat/completions', ending: '/chat/completions', want: 'http://h/v1' },
+    { api: 'anthropic_messages', baseURL: 'http://h/v1/messages', ending: '/messages', want: 'http://h/v1' },
+    { api: 'ollama', baseURL: 'http://h:11434/api/chat', ending: '/api/chat', want: 'http://h:11434' },
+  ] as const)('$baseURL, with the path that is added to it ($api)', ({ api, baseURL, ending, want }) => {
+    expect(() => prepareRequest({ api, baseURL, body: {} })).toThrow(
+      new RegExp(`ends in "${ending}", and the path of the API is added to it; give "${want}"$`),
+    )
+  })
+
+  test('and no key that stands in it is shown', () => {
+    for (const baseURL of ['http://u:secret@h/v1/responses?key=secret', 'http://u:secret@h:x/v1?key=secret']) {
+      const prepare = () => prepareRequest({ api: 'responses', baseURL, body: {} })
+      expect(prepare).toThrow(/baseURL/)
+      expect(prepare).not.toThrow(/secret/)
+    }
+  })
+
+  test('a page may ask its own host', () => {
+    const page = globalThis as { location?: object }
+    page.location = {}
+    try {
+      const { url } = prepareRequest({ api: 'chat_completions', baseURL: '/api/v1', body: {} })
+      expect(url).toBe('/api/v1/chat/completions')
+    } finally {
+      delete page.location
+    }
+  })
+})
+
 test('a model is needed where it is part of the address', () => {
   expect(() => prepareRequest({ api: 'gemini', body: {} })).toThrow(/model/)
   expect(prepareRequest({ api: 'gemini', body: { model: 'models/x' } }).url).toContain('/models/x:stream')

@@ -1,11 +1,13 @@
-import { describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { StreamAdapter } from '../../src/adapters/adapter.ts'
 import { chatCompletions } from '../../src/adapters/openai-chat/adapter.ts'
 import { StreamError } from '../../src/chunk/stream-error.ts'
 import type { StreamEvent } from '../../src/chunk/stream-event.ts'
+import { connectionWatcher } from '../../src/client/connection-watch.ts'
 import type { FailureRecorder } from '../../src/client/failure-recorder.ts'
 import { streamModel, streamModelWith } from '../../src/client/model-stream.ts'
 import type { ModelStream, StreamModelOptions } from '../../src/client/model-stream.ts'
+import { REASONING_TIMEOUTS } from '../../src/engine/deadlines.ts'
 import type { LogLine } from '../../src/engine/log-line.ts'
 import { eventStream, fakeFetch, HELLO, openBody, WIRE } from './fake-fetch.ts'
 import type { Answer, OpenBody } from './fake-fetch.ts'
@@ -277,6 +279,48 @@ describe('a failure', () => {
     },
   ])('$name', async ({ answer, want }) => {
     await expect(open([answer]).result).rejects.toMatchObject(want)
+  })
+
+  test.each([
+    { baseURL: 'http://127.0.0.1:1/v1', place: '127.0.0.1:1' },
+    { baseURL: 'https://user:secret@h.example/v1?key=secret', place: 'h.example:443' },
+    { baseURL: 'http://[::1]/v1', place: '[::1]:80' },
+  ])('a connection that failed names where it was to go: $place', async ({ baseURL, place }) => {
+    const refused = new TypeError('fetch failed', { cause: Object.assign(new Error('no'), { code: 'ECONNREFUSED' }) })
+    const error: unknown = await open([() => Promise.reject(refused)], { baseURL }).result.catch((e: unknown) => e)
+    expect(error).toMatchObject({ code: 'connect_failed', cause: refused })
+    expect((error as Error).message).toContain(` (${place}: ECONNREFUSED); check the address`)
+    expect((error as Error).message).not.toContain('secret')
+  })
+
+  test('the cause of a stream that broke is what the network threw, in the last attempt', async () => {
+    const first = new TypeError('fetch failed')
+    const last = new TypeError('terminated')
+    const body = openBody()
+    body.write(WIRE.text('hel'))
+    const stream = open([() => Promise.reject(first), body.response], { retry: { baseDelayMs: 0 } })
+    const seen: string[] = []
+    let error: unknown
+    try {
+      for await (const { type } of stream) {
+        seen.push(type)
+        if (type === 'text_delta') body.fail(last)
+      }
+    } catch (thrown) {
+      error = thrown
+    }
+    expect(seen[0]).toBe('attempt_failed')
+    expect(error).toMatchObject({ code: 'incomplete_stream', cause: last })
+  })
+
+  test('what the server said has no cause, though an attempt before it had', async () => {
+    const stream = open(
+      [() => Promise.reject(new TypeError('fetch failed')), () => Promise.resolve(new Response('', { status: 401 }))],
+      { retry: { baseDelayMs: 0 } },
+    )
+    const error: unknown = await stream.result.catch((e: unknown) => e)
+    expect(error).toMatchObject({ code: 'http_error' })
+    expect((error as Error).cause).toBeUndefined()
   })
 
   test.each([
@@ -663,8 +707,109 @@ describe('onFailure', () => {
     expect(seen).toEqual(['request'])
   })
 
+  test.each([true, false])('is awaited by the result of a stream (throwOnError: %s)', async (throwOnError) => {
+    const order: string[] = []
+    let keep: (() => void) | undefined
+    const onFailure: FailureRecorder = {
+      open: (inner) => ({ fetch: inner, failed: () => new Promise<void>((resolve) => (keep = resolve)) }),
+    }
+    const stream = open([eventStream(WIRE.text('x'))], { onFailure, throwOnError })
+    const first = stream.result.then(
+      () => order.push('resolved'),
+      () => order.push('rejected'),
+    )
+    await vi.waitFor(() => expect(keep).toBeDefined())
+    // Whatever else was due has come.
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(order).toEqual([])
+    order.push('kept')
+    keep!()
+    await first
+    expect(order).toEqual(['kept', throwOnError ? 'rejected' : 'resolved'])
+  })
+
+  test('is awaited by a result that is asked for after the loop', async () => {
+    let keep: (() => void) | undefined
+    let kept = false
+    const onFailure: FailureRecorder = {
+      open: (inner) => ({
+        fetch: inner,
+        failed: async () => {
+          await new Promise<void>((resolve) => (keep = resolve))
+          kept = true
+        },
+      }),
+    }
+    const stream = open([eventStream(WIRE.text('x'))], { onFailure })
+    expect((await collect(stream)).error).toMatchObject({ code: 'incomplete_stream' })
+    expect(kept).toBe(false)
+    const result = stream.result.catch((error: unknown) => ({ error, kept }))
+    keep!()
+    expect(await result).toMatchObject({ error: { code: 'incomplete_stream' }, kept: true })
+  })
+
+  test('that fails later disturbs no reader, and is seen as the error that it is', async () => {
+    const uncaught: unknown[] = []
+    const listeners = process.listeners('uncaughtException')
+    process.removeAllListeners('uncaughtException')
+    process.once('uncaughtException', (error) => uncaught.push(error))
+    try {
+      const full = new Error('disk full')
+      const onFailure: FailureRecorder = { open: (inner) => ({ fetch: inner, failed: () => Promise.reject(full) }) }
+      const failed = open([eventStream(WIRE.text('x'))], { onFailure })
+      await expect(failed.result).rejects.toMatchObject({ code: 'incomplete_stream' })
+      await vi.waitFor(() => expect(uncaught).toEqual([full]))
+    } finally {
+      for (const listener of listeners) process.on('uncaughtException', listener)
+    }
+  })
+
   test('is no bare callback: it would be given what is not redacted', () => {
     const callback = (() => {}) as unknown as FailureRecorder
     expect(() => open([], { onFailure: callback })).toThrow(/recordFailures/)
+  })
+})
+
+const slow =
+  (seen: boolean): Answer =>
+  (signal) =>
+    new Promise((resolve, reject) => {
+      if (seen) connectionWatcher(signal)?.()
+      signal.addEventListener('abort', () => reject(signal.reason as Error))
+      setTimeout(() => resolve(eventStream(HELLO)), 11_000)
+    })
+
+/** A `fetch` shows no connection, so its clock runs to the head; one that shows it is another clock's from there. */
+describe('a model that takes 11 s to its head', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  test.each([
+    { name: 'with the preset for reasoning', timeouts: 'reasoning', seen: false, want: 'connect_timeout' },
+    { name: 'with a later first byte', timeouts: { firstByteMs: 600_000 }, seen: false, want: 'connect_timeout' },
+    { name: 'with a later connection', timeouts: { connectMs: 60_000 }, seen: false, want: undefined },
+    {
+      name: 'with all that the preset has and a later connection',
+      timeouts: { ...REASONING_TIMEOUTS, connectMs: 300_000 },
+      seen: false,
+      want: undefined,
+    },
+    { name: 'over a connection that is seen', timeouts: {}, seen: true, want: undefined },
+  ] as const)('$name: $want', async ({ timeouts, seen, want }) => {
+    const result = open([slow(seen)], { timeouts, throwOnError: false }).result.then(({ error, text }) => ({
+      error,
+      text,
+    }))
+    await vi.advanceTimersByTimeAsync(11_000)
+    const { error, text } = await result
+    expect(error?.code).toBe(want)
+    expect(text).toBe(want === undefined ? 'hello' : '')
+    expect(error?.message ?? '').toMatch(
+      want === undefined ? /^$/ : /raise timeouts\.connectMs, or use .* streamfold\/node/,
+    )
   })
 })

@@ -76,6 +76,29 @@ describe('an HTTP error', () => {
     expect(end).toMatchObject({ message: expect.stringContaining(provider?.message ?? 'without a message') as string })
   })
 
+  test.each([
+    { status: 400, body: '{"error":{"message":"bad"}}', next: 'change the request' },
+    { status: 401, body: '{"error":{"message":"bad key"}}', next: 'check the API key' },
+    { status: 401, body: '', next: 'check the API key' },
+    { status: 403, body: '<html></html>', next: 'check the API key and what it is allowed to do' },
+    {
+      status: 404,
+      body: '<!doctype html><title>Not Found</title>',
+      next: 'check the URL: the API does not answer there',
+    },
+    { status: 404, body: '404 page not found', next: 'check the URL: the API does not answer there' },
+    { status: 404, body: '', next: 'check the URL: the API does not answer there' },
+    {
+      status: 404,
+      body: '{"error":{"message":"no such model"}}',
+      next: 'check the name of the model and the URL',
+    },
+    { status: 405, body: '', next: 'check the URL: the API does not answer there' },
+    { status: 503, body: '', next: 'try again' },
+  ])('$status with "$body" says what to do: $next', ({ status, body, next }) => {
+    expect(endOf(status, body)).toMatchObject({ message: expect.stringMatching(new RegExp(`; ${next}$`)) as string })
+  })
+
   test('says what its body says, where the event has a name', () => {
     expect(endOf(500, 'event: error\ndata: {"error":{"message":"busy"}}\n\n')).toMatchObject({
       provider: { message: 'busy' },

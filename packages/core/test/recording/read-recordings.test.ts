@@ -241,7 +241,8 @@ const bad = (
 
 describe('what is refused, with line and reason', () => {
   const rows: readonly Row[] = [
-    bad('nothing at all', 1, 'not_a_recording', /no head line/, ''),
+    bad('nothing at all', 1, 'not_a_recording', /the file is empty/, ''),
+    bad('blank lines alone', 1, 'not_a_recording', /the file is empty/, ' \n\n'),
     bad('a torn head', 1, 'not_a_recording', /no head line/, HEAD.slice(0, 20)),
     bad('a line before the head', 1, 'not_a_recording', /no head line/, lines(read(1, 0, 'a'), HEAD)),
     bad('another format', 1, 'not_a_recording', /streamfold\/recording/, lines('{"t":"head","format":"other","v":1}')),
@@ -299,10 +300,17 @@ describe('what is refused, with line and reason', () => {
       lines(HEAD, read(1, 0, 'a'), read(2, 3, 'b')),
     ),
     bad(
+      'an offset that skips one byte',
+      3,
+      'offset_gap',
+      /"off" is 2 where 1 is due: 1 byte is missing/,
+      lines(HEAD, read(1, 0, 'a'), read(2, 2, 'b')),
+    ),
+    bad(
       'an offset that repeats bytes',
       3,
       'offset_gap',
-      /1 bytes come twice/,
+      /1 byte comes twice/,
       lines(HEAD, read(1, 0, 'ab'), read(2, 1, 'c')),
     ),
     bad('a first read that does not begin the body', 2, 'offset_gap', /where 0 is due/, lines(HEAD, read(1, 5, 'a'))),
@@ -371,6 +379,13 @@ describe('what is refused, with line and reason', () => {
       'content_mismatch',
       /"len" says 9 bytes, the line holds 1/,
       lines(HEAD, '{"t":"b","at":1,"off":0,"len":9,"s":"a"}'),
+    ),
+    bad(
+      'a length of one that is wrong',
+      2,
+      'content_mismatch',
+      /"len" says 1 byte, the line holds 2/,
+      lines(HEAD, '{"t":"b","at":1,"off":0,"len":1,"s":"ab"}'),
     ),
     bad(
       'text with a lone surrogate',

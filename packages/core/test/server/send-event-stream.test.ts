@@ -112,3 +112,16 @@ test('a client that has gone before is given nothing', async () => {
   expect(await outcome).toBe('gone')
   expect(asked).toBe(false)
 })
+
+const RESPONSE = { writeHead: (): never => expect.unreachable('nothing is sent') }
+
+test.each([
+  ['chunks instead of their stream', RESPONSE, [START], 'what encodeEventStream(chunks, api) gives'],
+  ['no stream', RESPONSE, undefined, 'what encodeEventStream(chunks, api) gives'],
+  ['the stream first', encodeEventStream([], 'chat_completions'), RESPONSE, 'the response of a node:http server'],
+  ['no response', null, encodeEventStream([], 'chat_completions'), 'the response of a node:http server'],
+])('%s is a TypeError', async (_, response, stream, says) => {
+  const send = sendEventStream as unknown as (...args: readonly unknown[]) => Promise<string>
+  await expect(send(response, stream)).rejects.toThrow(TypeError)
+  await expect(send(response, stream)).rejects.toThrow(says)
+})

@@ -68,6 +68,22 @@ streamModel({ api: 'openai', body: {} })
 // @ts-expect-error a body is an object
 streamModel({ api: 'responses', body: 'text' })
 
+// A variable of the environment may be there or not; so may anything else that is optional.
+declare const perhaps: string | undefined
+streamModel({
+  api: 'responses',
+  apiKey: perhaps,
+  baseURL: perhaps,
+  signal: undefined,
+  retry: undefined,
+  body: vendorBody,
+})
+streamModel({ api: 'responses', retry: { attempts: undefined }, body: vendorBody })
+streamModelWith(chatCompletions(), { apiKey: perhaps, api: undefined, body: vendorBody })
+guardFetch(fetch, { api: undefined, onReport: undefined })
+// @ts-expect-error what is needed is not optional
+streamModel({ api: 'responses', apiKey: perhaps, body: undefined })
+
 expectTypeOf(streamModelWith(chatCompletions(), { body: vendorBody })).toEqualTypeOf<ModelStream>()
 // @ts-expect-error the adapter has its profile already
 streamModelWith(chatCompletions(), { body: vendorBody, profile: {} })

@@ -76,6 +76,18 @@ export function detectFormat(bytes: Uint8Array): ImportFormat {
   return 'body'
 }
 
+const FOREIGN_FORMATS: Readonly<Partial<Record<ImportFormat, string>>> = {
+  curl: 'output of curl -i',
+  'curl-trace': 'a trace of curl',
+  har: 'a HAR file',
+  html: 'an exported page',
+}
+
+/** What a file is, in words, that would be taken for a body although it holds more than one; undefined for bodies and recordings. */
+export function foreignFormatOf(bytes: Uint8Array): string | undefined {
+  return FOREIGN_FORMATS[detectFormat(bytes)]
+}
+
 /** @throws ImportError with the line of the first byte that is not UTF-8 */
 function textOf(bytes: Uint8Array): string {
   try {

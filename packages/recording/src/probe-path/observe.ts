@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import type { Transform } from 'node:stream'
+import { errorCode } from '../error-code.ts'
+import { createContentDecoder } from '../record/content-decoder.ts'
 
 /** What came out of the path. */
 export interface PathObservation {
@@ -38,10 +38,10 @@ export async function observe({ url, patienceMs, signal }: ObserveOptions): Prom
   let status: number | undefined
   let headMs: number | undefined
   let headers: Record<string, string> = {}
-  const take = (bytes: Uint8Array): void => {
+  const take = (bytes: Uint8Array, atMs: number): void => {
     pieces.push(bytes)
     length += bytes.length
-    reads.push({ to: length, atMs: performance.now() })
+    reads.push({ to: length, atMs })
   }
   const { end, failure } = await new Promise<{ end: PathObservation['end']; failure?: string }>((resolve) => {
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -61,27 +61,29 @@ export async function observe({ url, patienceMs, signal }: ObserveOptions): Prom
       timer = setTimeout(() => finish('timeout'), patienceMs)
     }
     waitLonger()
-    request.on('error', (error) => finish(status === undefined ? 'failed' : 'cut', codeOf(error)))
+    request.on('error', (error) => finish(status === undefined ? 'failed' : 'cut', reasonOf(error)))
     request.on('response', (response) => {
       waitLonger()
       status = response.statusCode
       headMs = performance.now()
       headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)]))
-      const decoder = decoderOf(headers['content-encoding'])
-      decoder?.on('data', take)
-      decoder?.on('error', (error) => finish('cut', codeOf(error)))
+      const decoder = createContentDecoder(headers['content-encoding'], {
+        read: take,
+        failed: (reason) => finish('cut', reason),
+      })
       response.on('data', (bytes: Uint8Array) => {
         waitLonger()
         networkReads++
-        if (decoder === undefined) take(bytes)
-        else decoder.write(bytes)
+        // What can't be decoded is kept as it came.
+        if (decoder === undefined) take(bytes, performance.now())
+        else decoder.push(bytes, performance.now())
       })
       response.on('end', () => {
         const how = response.complete ? 'complete' : 'cut'
         if (decoder === undefined) finish(how)
-        else decoder.end().on('end', () => finish(how))
+        else decoder.end(() => finish(how))
       })
-      response.on('error', (error) => finish('cut', codeOf(error)))
+      response.on('error', (error) => finish('cut', reasonOf(error)))
     })
     request.end()
   })
@@ -100,20 +102,6 @@ export async function observe({ url, patienceMs, signal }: ObserveOptions): Prom
   }
 }
 
-function decoderOf(coding: string | undefined): Transform | undefined {
-  switch (coding?.trim().toLowerCase() ?? '') {
-    case 'gzip':
-    case 'x-gzip':
-      return createGunzip({ flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH })
-    case 'deflate':
-      return createInflate({ flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH })
-    case 'br':
-      return createBrotliDecompress({ flush: constants.BROTLI_OPERATION_FLUSH })
-    default:
-      return undefined
-  }
-}
-
-function codeOf(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.message
+function reasonOf(error: Error): string {
+  return errorCode(error) ?? error.message
 }

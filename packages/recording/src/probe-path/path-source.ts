@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { listen } from '../listen.ts'
+import type { ListenAddress } from '../listen.ts'
 import { blocksOf } from './schedule.ts'
 import type { PathSchedule, ScheduledBlock } from './schedule.ts'
 
@@ -28,31 +29,23 @@ export interface PathSource {
   close(): Promise<void>
 }
 
-export interface PathSourceOptions {
+export interface PathSourceOptions extends ListenAddress {
   readonly schedule: PathSchedule
-  /** Default 127.0.0.1. */
-  readonly host?: string
-  /** Default 0: any free port. */
-  readonly port?: number
   /** Says to hops that they should not hold back or change anything. Default true; false shows a hop's own defaults. */
   readonly hints?: boolean
 }
 
 /** A reference source of server-sent events: any request gets the schedule. Point the hop that is in doubt at it. */
 export async function startPathSource(options: PathSourceOptions): Promise<PathSource> {
-  const { host = '127.0.0.1', port = 0, hints = true } = options
+  const { hints = true } = options
   const blocks = blocksOf(options.schedule)
   const runs: SourceRun[] = []
   const server = createServer((request, response) => {
     request.resume()
     void play(request, response, blocks, runs, hints)
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, host, resolve)
-  })
-  const address = server.address() as AddressInfo
   return {
-    url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}/`,
+    url: `${await listen(server, options)}/`,
     runs,
     close: () =>
       new Promise((resolve) => {

@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { readRecordings } from 'streamfold/recording'
 import type { EndKind, Recording } from 'streamfold/recording'
+import { errorCode } from '../error-code.ts'
 import { ExchangeRecorder } from '../record/exchange-recorder.ts'
 import { headerPairs } from '../record/hop-headers.ts'
 import { memorySink } from '../record/recording-sink.ts'
@@ -74,10 +75,10 @@ export async function exchange(options: ExchangeOptions): Promise<Exchange> {
       response.on('data', (read: Uint8Array) => recorder.read(read))
       response.on('end', () => end(response.complete ? 'complete' : 'cut'))
       // The socket's own error comes at the request, and first; what is left is a connection that closed within the framing.
-      response.on('error', (error) => end('cut', codeOf(error)))
+      response.on('error', (error) => end('cut', errorCode(error) ?? error.message))
     })
     request.on('error', (error) => {
-      const code = codeOf(error)
+      const code = errorCode(error) ?? error.message
       if (!responded) failure ??= timedOut ? `no response within ${timeoutMs} ms` : code
       end(code === 'ECONNRESET' ? 'reset' : 'error', code)
     })
@@ -86,8 +87,4 @@ export async function exchange(options: ExchangeOptions): Promise<Exchange> {
   signal?.throwIfAborted()
   const text = sink.text()
   return { recording: readRecordings(text)[0]!, text, ...(failure !== undefined && { failure }) }
-}
-
-function codeOf(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.message
 }

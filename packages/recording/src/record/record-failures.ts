@@ -26,10 +26,12 @@ const MAX_BYTES = 4 * 1024 * 1024
  * It is redacted as it is made: headers by an allow-list, keys that were sent and secrets by their form wherever they stand, and of the
  * request's body the facts alone, unless `requestBody` is set. The report beside it is not: it holds what the model said.
  *
+ * Give back the promise of what keeps it: `result` of the stream waits for that.
+ *
  * Costs a copy of what is received, and the search for secrets in it; a stream that ends well leaves nothing behind.
  */
 export function recordFailures(
-  onFailure: (recording: string, report: StreamReport) => void,
+  onFailure: (recording: string, report: StreamReport) => unknown,
   options: RecordFailuresOptions = {},
 ): FailureRecorder {
   const { maxBytes = MAX_BYTES, by = 'streamfold recordFailures', ...rest } = options
@@ -57,7 +59,7 @@ export function recordFailures(
           // A request that does not heed its signal is still on its way; nobody waits for it.
           const kind = report.error?.code.endsWith('_timeout') === true ? 'timeout' : 'aborted'
           for (const recorder of recorders) recorder.end(kind, { by: 'consumer' })
-          onFailure(exchanges.map((text) => text()).join(''), report)
+          return onFailure(exchanges.map((text) => text()).join(''), report)
         },
       }
     },

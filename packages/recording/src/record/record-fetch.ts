@@ -1,4 +1,5 @@
 import type { EndKind, HeaderPair } from 'streamfold/recording'
+import { errorCode } from '../error-code.ts'
 import { RedactionPolicy } from '../redact/redaction-policy.ts'
 import type { RedactionOptions } from '../redact/redaction-policy.ts'
 import { ExchangeRecorder } from './exchange-recorder.ts'
@@ -105,7 +106,7 @@ function withBody(response: Response, body: ReadableStream<Uint8Array>): Respons
 }
 
 function endBadly(recorder: ExchangeRecorder, error: unknown): void {
-  const code = codeOf(error)
+  const code = errorCode(error)
   const timeout = isTimeout(error)
   const aborted = timeout || (error instanceof Error && error.name === 'AbortError')
   const kind: EndKind = aborted
@@ -123,13 +124,6 @@ function endBadly(recorder: ExchangeRecorder, error: unknown): void {
 /** A timer of the consumer's, of `AbortSignal.timeout` for example. */
 function isTimeout(reason: unknown): boolean {
   return reason instanceof Error && reason.name === 'TimeoutError'
-}
-
-function codeOf(error: unknown): string | undefined {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    if ('code' in at && typeof at.code === 'string') return at.code
-  }
-  return undefined
 }
 
 /** A body that can be looked at without being used up; a stream can't. */

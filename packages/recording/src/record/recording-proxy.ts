@@ -1,25 +1,23 @@
 import { createServer } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Agent } from 'undici'
 import type { Dispatcher } from 'undici'
 import type { HeaderPair } from 'streamfold/recording'
+import { errorCode } from '../error-code.ts'
+import { listen } from '../listen.ts'
+import type { ListenAddress } from '../listen.ts'
 import { RedactionPolicy } from '../redact/redaction-policy.ts'
 import type { RedactionOptions } from '../redact/redaction-policy.ts'
 import { ExchangeRecorder } from './exchange-recorder.ts'
 import type { ExchangeRecorderOptions, RecordedExchange } from './exchange-recorder.ts'
 import { endToEnd, headerPairs } from './hop-headers.ts'
 
-export interface RecordingProxyOptions extends Pick<
-  ExchangeRecorderOptions,
-  'sink' | 'by' | 'api' | 'labels' | 'requestBody' | 'maxPendingBytes' | 'now'
-> {
+export interface RecordingProxyOptions
+  extends
+    Pick<ExchangeRecorderOptions, 'sink' | 'by' | 'api' | 'labels' | 'requestBody' | 'maxPendingBytes' | 'now'>,
+    ListenAddress {
   /** Where requests go: scheme, host and perhaps a path that is put before theirs. */
   readonly to: URL | string
-  /** Default `127.0.0.1`: other machines can't use the proxy. */
-  readonly host?: string
-  /** Default 0: any free port. */
-  readonly port?: number
   readonly redaction?: RedactionOptions
   readonly onRecorded?: (exchange: RecordedExchange) => void
   /** Certificates of the upstream that are trusted besides the usual ones, PEM. */
@@ -43,7 +41,7 @@ export interface RecordingProxy {
  */
 export async function startRecordingProxy(options: RecordingProxyOptions): Promise<RecordingProxy> {
   const to = upstreamOf(options.to)
-  const { host = '127.0.0.1', port = 0, ca } = options
+  const { ca } = options
   // No timer of the proxy's may end a stream that the client would have waited for.
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, ...(ca !== undefined && { connect: { ca } }) })
   const policy = new RedactionPolicy(options.redaction)
@@ -72,10 +70,8 @@ export async function startRecordingProxy(options: RecordingProxyOptions): Promi
     },
   )
   server.on('clientError', (_error, socket) => socket.destroy())
-  await listen(server, port, host)
-  const { address, family, port: bound } = server.address() as AddressInfo
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`,
+    url: await listen(server, options),
     close: async () => {
       server.close()
       for (const exchange of open) exchange.abort()
@@ -90,16 +86,6 @@ function upstreamOf(to: URL | string): URL {
   const url = URL.canParse(String(to)) ? new URL(to) : undefined
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
   throw new TypeError(`"${String(to)}" is no http(s) URL; name the API's address, https://api.example.com for example`)
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
 }
 
 /** The recorder gets what has gathered in this time, or so many bytes at once. */
@@ -227,7 +213,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#ended) return
-    const code = codeOf(error)
+    const code = errorCode(error) ?? error.name
     const reset = code === 'ECONNRESET' || code === 'EPIPE'
     if (this.#response.headersSent) {
       this.#finish(reset ? 'reset' : 'cut', undefined, code)
@@ -287,11 +273,4 @@ function breakOff(response: ServerResponse, reset: boolean): void {
   const { socket } = response
   if (reset && socket !== null && 'resetAndDestroy' in socket) socket.resetAndDestroy()
   else response.destroy()
-}
-
-function codeOf(error: Error): string {
-  for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    if ('code' in at && typeof at.code === 'string') return at.code
-  }
-  return error.name
 }

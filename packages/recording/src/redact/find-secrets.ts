@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from 'streamfold'
 import { isJsonObject } from 'streamfold/json'
 import type { HeaderPair, Recording } from 'streamfold/recording'
+import { recordedBody } from '../file/recording-report.ts'
 import { findSpelledSecrets } from './find-spelled-secrets.ts'
 import { isPlaceholder, isShownHeader } from './header-redaction.ts'
 import { RedactionPolicy } from './redaction-policy.ts'
@@ -28,10 +29,7 @@ export function findSecrets(recording: Recording, options: RedactionOptions = {}
   const { request, response, reads } = recording
   const findings: SecretFinding[] = []
   const inBytes = (line: number, where: string, bytes: Uint8Array, withOffset: boolean): void => {
-    const redactor = policy.body()
-    redactor.push(bytes, 0)
-    redactor.end()
-    for (const { off, len, kind } of redactor.redactions()) {
+    for (const { off, len, kind } of policy.find(bytes)) {
       findings.push({ line, where, kind, ...(withOffset && { offset: off }), length: len })
     }
   }
@@ -57,10 +55,7 @@ export function findSecrets(recording: Recording, options: RedactionOptions = {}
     if (body !== undefined) inBytes(line, 'request body', body, true)
   }
   if (response !== undefined) inHeaders(response.line, response.headers)
-  const redactor = policy.body()
-  for (const { bytes, atUs } of reads) redactor.push(bytes, atUs)
-  redactor.end()
-  for (const { off, len, kind } of redactor.redactions()) {
+  for (const { off, len, kind } of policy.find(recordedBody(recording))) {
     const read = reads.findLast(({ offset }) => offset <= off)
     findings.push({ line: read?.line ?? recording.head.line, where: 'body', kind, offset: off, length: len })
   }

@@ -26,10 +26,7 @@ export function findSpelledSecrets(recording: Recording, options: RedactionOptio
   const policy = new RedactionPolicy(options)
   const found: SpelledSecret[] = []
   for (const [choice, where, text] of textsOf(reportOfRecording(redacted!, { api: apiOfRecording(recording) }))) {
-    const redactor = policy.body()
-    redactor.push(Buffer.from(text), 0)
-    redactor.end()
-    for (const { kind, len } of redactor.redactions()) found.push({ choice, where, kind, length: len })
+    for (const { kind, len } of policy.find(Buffer.from(text))) found.push({ choice, where, kind, length: len })
   }
   return found
 }

@@ -1,4 +1,6 @@
+import { counted } from '../counted.ts'
 import { BodyRedactor } from './body-redactor.ts'
+import type { Redaction } from './body-redactor.ts'
 import { DEFAULT_DETECTORS, EMAIL_DETECTOR, fieldDetectors, literalDetector, patternDetector } from './detectors.ts'
 import type { Detector } from './detectors.ts'
 
@@ -31,7 +33,7 @@ export class RedactionPolicy {
     const short = secrets.find((secret) => Buffer.byteLength(secret) < SHORTEST_SECRET)
     if (short !== undefined) {
       throw new TypeError(
-        `a secret of ${Buffer.byteLength(short)} bytes would mask ordinary text; it needs ${SHORTEST_SECRET}`,
+        `a secret of ${counted(Buffer.byteLength(short), 'byte')} would mask ordinary text; it needs ${SHORTEST_SECRET}`,
       )
     }
     this.#detectors = [
@@ -51,6 +53,14 @@ export class RedactionPolicy {
       detectors,
       Math.max(this.#longest, ...secrets.map((secret) => 2 * Buffer.byteLength(secret))),
     )
+  }
+
+  /** The secrets in whole bytes, in their order. */
+  find(value: Uint8Array): readonly Redaction[] {
+    const redactor = this.body()
+    redactor.push(value, 0)
+    redactor.end()
+    return redactor.redactions()
   }
 
   /** A whole text; its length in UTF-8 stays. */

@@ -1,11 +1,12 @@
 import { createServer } from 'node:http'
-import type { IncomingMessage, Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import { RecordingError } from 'streamfold/recording'
 import type { Api } from 'streamfold'
 import type { HeaderPair, Recording } from 'streamfold/recording'
 import type { FaultedScript } from '../faults/apply-faults.ts'
 import { parseFaults } from '../faults/fault-spec.ts'
+import { listen } from '../listen.ts'
+import type { ListenAddress } from '../listen.ts'
 import { RecordingChooser } from './choose-recording.ts'
 import type { NamedRecording } from './choose-recording.ts'
 import { cutPlanText, parseCutPlan } from './cut-plan.ts'
@@ -17,12 +18,8 @@ import type { ReplayScript } from './replay-script.ts'
 import { sendScript } from './send-script.ts'
 import { parseTiming } from './timing.ts'
 
-export interface ReplayServerOptions extends Omit<ReplayOptions, 'api'> {
+export interface ReplayServerOptions extends Omit<ReplayOptions, 'api'>, ListenAddress {
   readonly recordings: readonly NamedRecording[]
-  /** Default 0: any free port. */
-  readonly port?: number
-  /** Default 127.0.0.1. */
-  readonly host?: string
   /** Wire format of a recording that does not name its own; faults in its JSON need it. */
   readonly apiOf?: (recording: Recording) => Api | undefined
   /** Only a request like the recorded one is answered; any other gets 404 and the reason. */
@@ -79,17 +76,15 @@ export async function serveScript(script: ReplayScript): Promise<ReplayServer> {
 }
 
 async function listenAt(
-  place: Pick<ReplayServerOptions, 'port' | 'host'>,
+  address: ListenAddress,
   answer: (request: IncomingMessage) => Promise<void>,
 ): Promise<ReplayServer> {
   const server = createServer((request) => {
     // What a client's hang-up breaks is nobody's concern any more.
     answer(request).catch(() => request.socket.destroy())
   })
-  await listen(server, place)
-  const { port, address, family } = server.address() as AddressInfo
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    url: await listen(server, address),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -207,16 +202,4 @@ function replayHeaders(name: string, plan: string, { script, applied, missed }: 
       ? []
       : [['x-streamfold-fault-missed', missed.map(({ text, reason }) => `${text}: ${reason}`).join('; ')] as const]),
   ]
-}
-
-function listen(
-  server: Server,
-  { port = 0, host = '127.0.0.1' }: Pick<ReplayServerOptions, 'port' | 'host'>,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject).listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
 }

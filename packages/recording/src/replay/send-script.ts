@@ -44,6 +44,8 @@ export async function sendScript(socket: Socket, script: ReplayScript, options: 
     await put(socket, Buffer.from(headText(head.status, headers), 'latin1'), abort.signal)
     for (const { atUs, bytes } of bodiless ? [] : coded) {
       await waitUntil(options.startedAt, atUs, abort.signal)
+      // As a chunk, no bytes are the end of the body.
+      if (bytes.length === 0) continue
       await put(socket, announced === 'chunked' ? chunk(bytes) : bytes, abort.signal)
     }
     await waitUntil(options.startedAt, script.end.atUs, abort.signal)

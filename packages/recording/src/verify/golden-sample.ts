@@ -7,6 +7,7 @@ import type { Recording } from 'streamfold/recording'
 import { inflatedBytes } from '../file/gzip.ts'
 import { parseRecordings } from '../file/recording-file.ts'
 import { unreadableReason } from '../file/unreadable-reason.ts'
+import { foreignFormatOf } from '../import/import-recordings.ts'
 import { bodyOf, recordingOfBody } from '../replay/replay-script.ts'
 import { FATES_FILE } from './accepted-fates.ts'
 import type { ExpectedFile, SampleOptions } from './expected-file.ts'
@@ -67,6 +68,9 @@ export function readSample(file: string, name: string = basename(file)): GoldenS
   const expectedFile = join(dirname(file), `${stem}${EXPECTED_EXTENSION}`)
   const bytes = readBytes(file)
   const isRecording = looksLikeRecording(bytes) || extension.startsWith('.stream.jsonl')
+  const foreign = isRecording ? undefined : foreignFormatOf(bytes)
+  if (foreign !== undefined)
+    throw new SampleError(file, `it is ${foreign}, no body; streamfold import makes a recording of it`)
   const recording = isRecording ? readOne(bytes, file) : recordingOfBody(bytes)
   const expected = existsSync(expectedFile) ? readExpected(expectedFile) : undefined
   return {

@@ -111,6 +111,7 @@ describe('what can be asked for', () => {
 
   test('a secret too short to be told from text is a mistake', () => {
     expect(() => new RedactionPolicy({ secrets: ['abc'] })).toThrow(/a secret of 3 bytes/)
+    expect(() => new RedactionPolicy({ secrets: ['a'] })).toThrow(/a secret of 1 byte would/)
   })
 })
 

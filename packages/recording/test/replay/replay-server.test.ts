@@ -68,6 +68,15 @@ describe('what arrives', () => {
     expect(got.headers['date']).toMatch(/GMT$/)
   })
 
+  test.each([
+    { name: 'a read of no bytes between others', reads: ['data: 1\n\n', '', 'data: [DONE]\n\n'] },
+    { name: 'no bytes at all', reads: [''] },
+  ])('$name does not end the body: no bytes as a chunk would', async ({ reads }) => {
+    const url = await serving({ recordings: [{ name: 'a', recording: recordingOf(reads) }] })
+    const got = await get(url)
+    expect(got).toMatchObject({ status: 200, reads: reads.filter((read) => read !== ''), end: 'complete' })
+  })
+
   test.each<{ plan: string; reads: number }>([
     { plan: 'byte', reads: 32 },
     { plan: 'event', reads: 3 },

@@ -181,6 +181,18 @@ describe('faults', () => {
   })
 })
 
+test.each([
+  { name: 'curl.txt', content: `HTTP/1.1 200 OK\r\n\r\n${TWO_CALLS}`, says: 'it is output of curl -i, no body' },
+  { name: 'saved.json', content: '{"log":{"entries":[]}}', says: 'it is a HAR file, no body' },
+])('$name is no sample: it is to be imported', async ({ name, content, says }) => {
+  const folder = temporaryFolder()
+  folder.write(name, content)
+  const file = join(folder.path, name)
+  await expect(verify([folder.path], QUICK)).rejects.toThrow(
+    `${file}: ${says}; streamfold import makes a recording of it`,
+  )
+})
+
 describe('the document', () => {
   test('as JUnit', async () => {
     const folder = await accepted()

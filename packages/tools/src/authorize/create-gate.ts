@@ -45,9 +45,10 @@ const DEFAULT_CHECK_TIMEOUT_MS = 10_000
  * The gate: every check between a released call and its execution, in a fixed order; the first that fails decides. Deny goes
  * before ask and ask before allow; a tool that no rule names is not allowed; what throws or does not answer is a no.
  *
- * @throws TypeError for a policy that would not do what it says, and for two tools of one name
+ * @throws TypeError for a policy that is missing or would not do what it says, for tools that are no list, and for two of one name
  */
 export function createGate(options: GateOptions): Gate {
+  if (!Array.isArray(options.tools)) throw new TypeError('tools is missing: pass a list of what defineTool gives')
   // A Map: a tool's name comes from the model, and must not find what an object inherits.
   const tools = new Map<string, Tool>()
   for (const tool of options.tools) {

@@ -128,6 +128,9 @@ function requireNames(what: string, value: unknown): void {
  * @throws TypeError
  */
 export function requireSoundPolicy(policy: Policy, toolNames: ReadonlySet<string>): void {
+  if (typeof policy !== 'object' || (policy as unknown) === null) {
+    throw new TypeError('policy is missing: pass { revision, rules }; a tool that no rule names is not allowed')
+  }
   if (typeof policy.revision !== 'string' || policy.revision === '') {
     throw new TypeError('policy: revision must be a string that changes whenever the policy does')
   }

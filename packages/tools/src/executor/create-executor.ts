@@ -17,11 +17,12 @@ export interface ToolExecutor extends Executor {
 /**
  * Runs the calls of `tool_batch_ready` events: each through every check of the policy, recorded before anything happens, and
  * once.
- * @throws {TypeError} for a policy that would not do what it says, and for two tools of one name
+ * @throws {TypeError} for an option that is missing, a policy that would not do what it says, and two tools of one name
  * @throws {RangeError} for a number that makes no sense
  */
 export function createExecutor(options: CreateExecutorOptions): ToolExecutor {
   const { tools, ledger } = options
+  const gate = createGate(options)
   const names = tools.map(({ name }) => name)
-  return Object.assign(createGatedExecutor({ ...options, gate: createGate(options), tools: names }), { tools, ledger })
+  return Object.assign(createGatedExecutor({ ...options, gate, tools: names }), { tools, ledger })
 }

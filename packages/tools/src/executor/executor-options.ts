@@ -79,10 +79,13 @@ const LEAST: Readonly<Partial<Record<keyof ExecutorSettings, number>>> = {
 
 /**
  * @throws {RangeError} for a number that makes no sense
- * @throws {TypeError} for a tenant that is none
+ * @throws {TypeError} for a tenant that is none, and without a ledger
  */
 export function settingsOf(options: ExecutorOptions): ExecutorSettings {
-  const { tenant } = options
+  const { tenant, ledger } = options
+  if (typeof (ledger as Partial<Ledger> | undefined)?.release !== 'function') {
+    throw new TypeError('ledger is missing: pass what `await openLedger(store)` gives, with `store` from `openStore`')
+  }
   // Databases keep neither NUL nor half a pair, and what takes their place could be another tenant's name.
   if (typeof tenant !== 'string' || tenant === '' || /\0|\p{Cs}/u.test(tenant)) {
     throw new TypeError('tenant must be a name, without NUL and lone surrogates')

@@ -123,6 +123,7 @@ class LedgerExecutor implements Executor {
         switch (standing.kind) {
           case 'refused':
           case 'needs_approval':
+          case 'waits':
             return standingResult(about, standing)
           case 'claimed':
             return await this.#worker.runClaimed(about, standing.claim, signal)

@@ -11,7 +11,8 @@ export interface ToolResult {
    * - `succeeded`, `failed`: the tool ran and said so.
    * - `unknown`: it may have run.
    * - `refused`: it did not run and will not.
-   * - `pending`: it did not end yet; hand the same batch over again.
+   * - `pending`: it did not end yet; hand the same batch over again. With code `batch_held` another call of the batch waits for
+   *   a person, and this one runs with it.
    */
   readonly status: 'succeeded' | 'failed' | 'unknown' | 'refused' | 'pending'
   /** Why it is not `succeeded`. */
@@ -90,17 +91,21 @@ export function executionResult(about: AboutCall, execution: Execution, replayed
 /** The result of a call that was not handed to execution. */
 export function standingResult(
   about: AboutCall,
-  standing: CallStanding & { kind: 'refused' | 'needs_approval' },
+  standing: CallStanding & { kind: 'refused' | 'needs_approval' | 'waits' },
 ): ToolResult {
-  if (standing.kind === 'refused') return refusedResult(about, standing.code, standing.phase, standing.reason)
-  return {
-    ...about,
-    status: 'pending',
-    code: 'approval_required',
-    phase: 'authorize',
-    content: 'Waits for a person to agree. Do not repeat it.',
-    truncated: false,
-    replayed: false,
-    approvalId: standing.approvalId,
+  const pending = { ...about, status: 'pending', truncated: false, replayed: false } as const
+  switch (standing.kind) {
+    case 'refused':
+      return refusedResult(about, standing.code, standing.phase, standing.reason)
+    case 'waits':
+      return { ...pending, code: 'batch_held', phase: 'execute', content: `Not run yet: ${standing.reason}.` }
+    case 'needs_approval':
+      return {
+        ...pending,
+        code: 'approval_required',
+        phase: 'authorize',
+        content: 'Waits for a person to agree. Do not repeat it.',
+        approvalId: standing.approvalId,
+      }
   }
 }

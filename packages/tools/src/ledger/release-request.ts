@@ -58,4 +58,6 @@ export type CallStanding =
   /** Its execution is ready, under way or settled; two calls may share one. `replayed`: it was there before this batch. */
   | { readonly kind: 'execution'; readonly execution: Execution; readonly replayed: boolean }
   | ({ readonly kind: 'needs_approval' } & ApprovalStanding)
+  /** It may run, and does once other calls of its batch are approved and the batch is handed over again. */
+  | { readonly kind: 'waits'; readonly reason: string }
   | { readonly kind: 'refused'; readonly code: FaultCode; readonly phase: Phase; readonly reason: string }

@@ -1,4 +1,5 @@
 import type { FaultCode, Phase } from 'streamfold'
+import { clip } from 'streamfold/json'
 import { crashPoint } from '../crash-point.ts'
 import type { Queries, SqlValue, Store } from '../store/store.ts'
 import { StoreError } from '../store/store-error.ts'
@@ -175,7 +176,7 @@ class Release {
       ready.filter((row) => !conflicting.includes(row)),
       'rejected',
       'batch_held',
-      'not run, because another call of the same answer could not be run',
+      HELD,
     )
     await this.#closeBatch('refused')
     return 'refused'
@@ -245,8 +246,10 @@ class Release {
     const keys = released.length === claims.size ? [] : released.map((row) => row.op_key as string)
     const found = await lockExecutions(this.#tx, this.#store, this.#request.tenant, [...new Set(keys)].sort())
     const executions = new Map(found.map((row) => [row.op_key, row]))
-    const asks = this.#rows.some((row) => row.state === 'needs_approval')
-    const asked = asks ? await this.#approvals() : new Map<number, ApprovalStanding>()
+    const asking = this.#rows.filter((row) => row.state === 'needs_approval')
+    const asked = asking.length > 0 ? await this.#approvals() : new Map<number, ApprovalStanding>()
+    // Whatever is answered, a call that was refused holds the rest.
+    const doomed = this.#request.policy === 'hold-all' && this.#rows.some(({ code }) => code !== null)
     const handed = new Set<string>()
     return this.#request.calls.map((call): CallStanding => {
       const row = rows.get(call.ordinal) as CallRow
@@ -263,7 +266,8 @@ class Release {
       }
       const approval = asked.get(row.ordinal)
       if (row.state === 'needs_approval' && approval !== undefined) return { kind: 'needs_approval', ...approval }
-      return refused(row.code ?? 'batch_held', row.phase ?? 'execute', row.reason ?? 'the batch is not released')
+      if (row.state === 'authorized' && !doomed) return { kind: 'waits', reason: waitsFor(asking) }
+      return refused(row.code ?? 'batch_held', row.phase ?? 'execute', row.reason ?? HELD)
     })
   }
 
@@ -279,6 +283,18 @@ class Release {
   #refuseAll(code: FaultCode, reason: string): ReleaseAnswer {
     return { batch: 'refused', calls: this.#request.calls.map(() => refused(code, 'execute', reason)) }
   }
+}
+
+const HELD = 'not run, because another call of the same answer could not be run'
+
+/** Calls that one sentence names; a batch may have many. */
+const MAX_NAMED = 3
+
+function waitsFor(asking: readonly CallRow[]): string {
+  const named = asking.slice(0, MAX_NAMED).map((row) => `${clip(row.tool, 80)} (${clip(row.call_id, 80)})`)
+  const more = asking.length - named.length
+  const calls = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  return `it waits for the approval of ${calls}, and runs when the same batch is run again after that`
 }
 
 function refused(code: FaultCode, phase: Phase, reason: string): CallStanding {

@@ -13,17 +13,11 @@ const POLL_MS = 25
 
 /**
  * Takes the right to write to `place`, a real path, until `release`, or until this process ends, however it ends. The lock is on a file
- * beside it, so that others can still read the database itself.
- * @throws {StoreError} `locked` when another process has it for longer than `waitMs`
+ * beside it, so that others can still read the database itself. The lock file stays: were it removed, one process could lock the
+ * file that is gone, and the next the one that took its name.
+ * @throws {StoreError} `locked` when another process, or this one, has it for longer than `waitMs`
  */
 export async function lockFile(engine: SqliteEngine, place: string, waitMs: number): Promise<{ release(): void }> {
-  const refused = (cause?: unknown): StoreError =>
-    new StoreError(
-      'locked',
-      `${place} is in use by another process; the embedded store serves one process at a time. ` +
-        'Stop the other one, open the file with readOnly, or use PostgreSQL to share it.',
-      { cause },
-    )
   const until = Date.now() + waitMs
   for (;;) {
     if (!HELD.has(place)) {
@@ -37,9 +31,20 @@ export async function lockFile(engine: SqliteEngine, place: string, waitMs: numb
         }
       }
     }
-    if (Date.now() >= until) throw refused()
+    if (Date.now() >= until) throw new StoreError('locked', HELD.has(place) ? openHere(place) : openElsewhere(place))
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
+}
+
+function openHere(place: string): string {
+  return `this process has ${place} open already; share that store (it serves any number of executors), or close it first`
+}
+
+function openElsewhere(place: string): string {
+  return (
+    `${place} is in use by another process; the embedded store serves one process at a time. ` +
+    'Stop the other one, open the file with readOnly, or use PostgreSQL to share it.'
+  )
 }
 
 function tryLock(engine: SqliteEngine, path: string): SqliteFile | undefined {

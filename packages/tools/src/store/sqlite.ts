@@ -1,5 +1,5 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { SQLITE } from './dialect.ts'
 import type { Dialect } from './dialect.ts'
 import { lockFile } from './file-lock.ts'
@@ -28,6 +28,12 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
   let lock: { release(): void } | undefined
   try {
     const place = realPlace(path)
+    if (statSync(place, { throwIfNoEntry: false })?.isDirectory() === true) {
+      throw new StoreError(
+        'invalid_url',
+        `${place} is a directory; name a file in it, such as ${join(place, 'ledger.db')}`,
+      )
+    }
     lock = readOnly ? undefined : await lockFile(engine, place, lockWaitMs)
     if (!readOnly) makePrivate(place)
     const file = engine.open(place, { readOnly })

@@ -1,6 +1,6 @@
 /**
- * - `invalid_url`: the store's address can't be read.
- * - `locked`: another process has the file.
+ * - `invalid_url`: the store's address can't be read, or is no place for a store.
+ * - `locked`: another process has the file, or this one has it open already.
  * - `unavailable`: the database can't be reached or refuses; nothing was written.
  * - `full`: no room on the disk; nothing was written.
  * - `commit_unknown`: the connection broke before the commit was answered; read back to learn what happened.

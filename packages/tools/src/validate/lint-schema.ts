@@ -1,5 +1,5 @@
 import type { JsonValue } from 'streamfold'
-import { isJsonObject } from 'streamfold/json'
+import { clip, isJsonObject } from 'streamfold/json'
 import type { JsonSchema } from '../define/json-schema.ts'
 import { messageOf } from '../thrown.ts'
 import { resolveLocalRef } from './close-objects.ts'
@@ -47,6 +47,14 @@ const KNOWN = new Set([
 
 const SCALARS = new Set(['string', 'number', 'integer', 'boolean', 'null'])
 
+const TYPES = ['string', 'number', 'integer', 'boolean', 'null', 'object', 'array']
+
+/** Keywords beside `properties` that may name or allow further fields. */
+const MAY_NAME_FIELDS = [
+  'patternProperties additionalProperties unevaluatedProperties propertyNames allOf anyOf oneOf if $ref $dynamicRef',
+  'dependentSchemas dependencies',
+].flatMap((line) => line.split(' '))
+
 /**
  * Looks at a tool's schema for what would make its checks wrong, slow or different elsewhere: properties that a validator
  * passes over, patterns that take exponential time, comparisons that grow with the square, references that lead out.
@@ -58,24 +66,26 @@ export function lintSchema(schema: JsonSchema): readonly SchemaFinding[] {
     return findings
   }
   const type = schema['type']
-  if (type !== undefined && type !== 'object') {
+  if (type !== undefined && type !== 'object' && wrongType(type) === undefined) {
     error('/type', `arguments are an object, so the type at the top must be "object", not ${JSON.stringify(type)}`)
   }
-  visit(schema, '', 0)
+  visit(schema, '', 0, true)
   const loop = inPlaceLoop(schema)
   if (loop !== undefined) {
     error(loop, 'the schema refers to itself for the same value, so that checking it would never end')
   }
   return findings
 
-  function visit(part: JsonSchema, path: string, depth: number): void {
+  /** `whole`: it alone says what its value is, as one of several subschemas for the same value does not. */
+  function visit(part: JsonSchema, path: string, depth: number, whole: boolean): void {
     if (depth > MAX_SCHEMA_DEPTH) {
       error(path, `subschemas nest deeper than ${MAX_SCHEMA_DEPTH}`)
       return
     }
     for (const [keyword, value] of Object.entries(part)) lintKeyword(part, keyword, value, `${path}/${escape(keyword)}`)
-    for (const { schema: sub, steps } of subschemasOf(part)) {
-      visit(sub, `${path}/${steps.map((step) => escape(step)).join('/')}`, depth + 1)
+    if (whole) lintRequired(part, path)
+    for (const { schema: sub, role, steps } of subschemasOf(part)) {
+      visit(sub, `${path}/${steps.map((step) => escape(step)).join('/')}`, depth + 1, role === 'child')
     }
   }
 
@@ -87,6 +97,11 @@ export function lintSchema(schema: JsonSchema): readonly SchemaFinding[] {
       case 'dependencies':
         if (isJsonObject(value) && Object.hasOwn(value, '__proto__')) noProto(path)
         return warnUnlessPortable(keyword, path)
+      case 'type': {
+        const wrong = wrongType(value)
+        if (wrong !== undefined) error(path, wrong)
+        return
+      }
       case 'required':
         if (Array.isArray(value) && value.includes('__proto__')) noProto(path)
         return
@@ -114,6 +129,16 @@ export function lintSchema(schema: JsonSchema): readonly SchemaFinding[] {
       default:
         if (!KNOWN.has(keyword)) warning(path, `${keyword} is no keyword of JSON Schema and is ignored`)
         else warnUnlessPortable(keyword, path)
+    }
+  }
+
+  function lintRequired(part: JsonSchema, path: string): void {
+    const { required, properties } = part
+    if (!Array.isArray(required) || !isJsonObject(properties ?? null)) return
+    if (MAY_NAME_FIELDS.some((keyword) => part[keyword] !== undefined && part[keyword] !== false)) return
+    for (const name of required as readonly JsonValue[]) {
+      if (typeof name !== 'string' || Object.hasOwn(properties as JsonSchema, name) || name === '__proto__') continue
+      warning(`${path}/required`, `${JSON.stringify(clip(name, 80))} is required, and is no field of properties`)
     }
   }
 
@@ -160,6 +185,15 @@ export function lintSchema(schema: JsonSchema): readonly SchemaFinding[] {
   function warning(path: string, message: string): void {
     findings.push({ severity: 'warning', path, message })
   }
+}
+
+/** What is wrong with the value of `type`; `undefined` for one or several names of types. */
+function wrongType(value: JsonValue): string | undefined {
+  const names: readonly JsonValue[] = Array.isArray(value) ? value : [value]
+  const unknown = names.find((name) => typeof name !== 'string' || !TYPES.includes(name))
+  if (names.length > 0 && unknown === undefined) return undefined
+  const said = clip(JSON.stringify(unknown ?? value), 80)
+  return `${said} is no type; the types are ${TYPES.join(', ')}, or a list of them`
 }
 
 function escape(step: string): string {

@@ -33,6 +33,8 @@ export function fateOf(call: ReportToolCall, result: ToolResult | undefined): Ca
       return { authorized: PASS, executed: against('fail'), mayHaveRun: true }
     case 'pending':
       if (code === 'in_progress') return { authorized: PASS, executed: against('not_reached'), mayHaveRun: true }
+      // It was allowed, and waits for another call.
+      if (code === 'batch_held') return { authorized: PASS, executed: against('not_reached'), mayHaveRun: false }
       return notAllowed(against('not_reached'), call)
     case 'refused':
       if (code !== undefined && UNDECIDED.has(code)) return notAllowed(against('not_reached'), call)
@@ -63,7 +65,8 @@ export function callState(
     case 'unknown':
       return { state: 'executing', ...why }
     case 'pending':
-      return { state: authorized.state === 'pass' ? 'executing' : 'validated', ...why }
+      if (authorized.state !== 'pass') return { state: 'validated', ...why }
+      return { state: code === 'batch_held' ? 'authorized' : 'executing', ...why }
   }
 }
 

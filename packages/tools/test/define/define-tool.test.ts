@@ -36,6 +36,22 @@ describe('a definition is checked when it is made', () => {
     expect(() => defineTool({ ...WEATHER, ...wrong })).toThrow(message)
   })
 
+  test('a misspelt type names the tool, the place, the value and the types there are', () => {
+    const parameters = { type: 'object', properties: { city: { type: 'strng' } } }
+    expect(() => defineTool({ ...WEATHER, parameters })).toThrow(
+      "tool get_weather: the schema can't be used:\n" +
+        '/properties/city/type: "strng" is no type; the types are string, number, integer, boolean, null, object, array, or ' +
+        'a list of them',
+    )
+  })
+
+  test('a required field that is not there is a finding', () => {
+    const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['town'] }
+    expect(defineTool({ ...WEATHER, parameters }).schemaFindings).toEqual([
+      { severity: 'warning', path: '/required', message: '"town" is required, and is no field of properties' },
+    ])
+  })
+
   test('a schema with errors names the tool and every error', () => {
     const parameters = JSON.parse('{"type":"array","properties":{"__proto__":{}}}') as JsonSchema
     expect(() => defineTool({ ...WEATHER, parameters })).toThrow(SchemaError)

@@ -32,6 +32,52 @@ describeExecutor('approvals', ({ executorOf, ledger }) => {
     expect(pay.seen.length).toBe(1)
   })
 
+  test('a call beside one that waits says what it waits for, and runs with it', async () => {
+    const pay = counting('pay')
+    const look = counting('look', { effect: 'read' })
+    const tools = [pay.tool, look.tool]
+    const executor = executorOf(tools, {
+      gate: gateOf(tools, (name, moment, input) => {
+        if (moment === 'recheck' || name === 'look') return {}
+        const about = { callId: 'call_0', tool: 'pay', argumentsHash: '', reason: 'money' }
+        return { approval: { ...about, shown: input, expiresInMs: 60_000 } }
+      }),
+    })
+    const batch = { choice: 0, calls: [call('pay', 0), call('look', 1)] }
+    const first = await executor.run(batch, place)
+    expect(brief(first)).toEqual([
+      'pending',
+      'call_0 pending approval_required: Waits for a person to agree. Do not repeat it.',
+      'call_1 pending batch_held: Not run yet: it waits for the approval of pay (call_0), and runs when the same batch is run ' +
+        'again after that.',
+    ])
+    await ledger().decideApproval(executor.tenant, first.results[0]!.approvalId!, { decision: 'allow', by: 'ann' })
+    expect(brief(await executor.run(batch, place))).toEqual([
+      'done',
+      'call_0 succeeded: "done"',
+      'call_1 succeeded: "done"',
+    ])
+    expect([pay.seen.length, look.seen.length]).toEqual([1, 1])
+  })
+
+  test('of many calls that are waited for, three are named', async () => {
+    const pay = counting('pay')
+    const look = counting('look', { effect: 'read' })
+    const tools = [pay.tool, look.tool]
+    const executor = executorOf(tools, {
+      gate: gateOf(tools, (name, _, shown) =>
+        name === 'look'
+          ? {}
+          : { approval: { callId: '', tool: 'pay', argumentsHash: '', reason: 'money', shown, expiresInMs: 60_000 } },
+      ),
+    })
+    const calls = [call('look', 0), ...[1, 2, 3, 4, 5].map((ordinal) => call('pay', ordinal))]
+    const { results } = await executor.run({ choice: 0, calls }, place)
+    expect(results[0]!.content).toContain(
+      'the approval of pay (call_1), pay (call_2), pay (call_3) and 2 more, and runs',
+    )
+  })
+
   test.each([
     ['allow', 'call_0 succeeded: "done"', 1],
     ['deny', 'call_0 refused approval_denied: Not run (approval_denied): a person declined this call', 0],

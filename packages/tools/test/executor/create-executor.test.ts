@@ -1,9 +1,9 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createExecutor, defineTool, openLedger, openStore } from '../../src/index.ts'
-import type { Executor } from '../../src/index.ts'
+import type { Executor, Ledger } from '../../src/index.ts'
 import { call } from './fixtures.ts'
 
 /** The whole way, with the real gate: definition, checks, ledger, execution. */
@@ -38,6 +38,31 @@ async function executorWith(decision: 'allow' | 'ask' | 'deny'): Promise<{ execu
   })
   return { executor, paid }
 }
+
+describe('an option that is missing is named, with what to pass', () => {
+  const whole = { tools: [], policy: { revision: '7', rules: [] }, tenant: 'acme' }
+  test.each([
+    ['tools', /^tools is missing: pass a list of what defineTool gives$/],
+    ['policy', /^policy is missing: pass \{ revision, rules \}/],
+    ['ledger', /^ledger is missing: pass what `await openLedger\(store\)` gives/],
+    ['tenant', /^tenant must be a name/],
+  ])('%s', async (name, message) => {
+    const store = await openStore(join(mkdtempSync(join(tmpdir(), 'streamfold-executor-')), 'ledger.db'))
+    onTestFinished(() => store.close())
+    const options = { ...whole, ledger: await openLedger(store), [name]: undefined }
+    const make = (): unknown => createExecutor(options)
+    expect(make).toThrow(TypeError)
+    expect(make).toThrow(message)
+  })
+
+  test('a ledger that is not there yet', async () => {
+    const store = await openStore(join(mkdtempSync(join(tmpdir(), 'streamfold-executor-')), 'ledger.db'))
+    onTestFinished(() => store.close())
+    const ledger = openLedger(store)
+    expect(() => createExecutor({ ...whole, ledger: ledger as unknown as Ledger })).toThrow(/await openLedger/)
+    await ledger
+  })
+})
 
 const place = { runId: 'run', turn: 1 }
 const order = { order: 'A', cents: 5 }

@@ -377,7 +377,7 @@ describeEachEngine('executions', (engine) => {
     test('nothing of the batch runs until it is given, and then it is used up', async () => {
       const tenant = newTenant()
       const id = await asked(tenant)
-      expect(await again(tenant)).toEqual(['needs_approval', 'batch_held'])
+      expect(await again(tenant)).toEqual(['needs_approval', 'waits'])
       expect(await ledger.list(tenant)).toEqual([])
       expect(await ledger.pendingApprovals(tenant)).toMatchObject([
         {
@@ -394,6 +394,19 @@ describeEachEngine('executions', (engine) => {
       expect(await again(tenant)).toEqual(['claimed', 'claimed'])
       expect((await ledger.findApproval(tenant, id))!.consumedAt).not.toBeNull()
       expect(await again(tenant)).toEqual(['execution', 'execution'])
+    })
+
+    test.each([
+      ['hold-all', 'batch_held'],
+      ['run-the-rest', 'waits'],
+    ] as const)('beside a call that was refused, under %s', async (policy, expected) => {
+      const answer = await ledger.release(request(newTenant(), [ask, passed(1), refusedCall(2)], { policy }))
+      expect(answer.batch).toBe('open')
+      expect(answer.calls.map((call) => (call.kind === 'refused' ? call.code : call.kind))).toEqual([
+        'needs_approval',
+        expected,
+        'schema_violation',
+      ])
     })
 
     test('a yes for a turn that was abandoned in the meantime runs nothing', async () => {

@@ -19,6 +19,8 @@ function brief(standing: CallStanding): string {
       return `refused ${standing.code}`
     case 'needs_approval':
       return 'needs approval'
+    case 'waits':
+      return 'waits'
   }
 }
 

@@ -1,7 +1,17 @@
-import { spawnSync } from 'node:child_process'
-import { chmodSync, lstatSync, mkdtempSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { libsql, openStore } from '../../src/store/index.ts'
 import type { Store } from '../../src/store/index.ts'
@@ -80,6 +90,41 @@ test('two copies of this package in one process see each other', async () => {
   await opened(path)
   const held = (globalThis as unknown as Record<symbol, ReadonlySet<string>>)[Symbol.for('streamfold.heldFiles')]
   expect(held?.has(path)).toBe(true)
+})
+
+test('another process that has the file is told from this one', async () => {
+  const path = join(directory(), 'a.db')
+  const program = `const { DatabaseSync } = process.getBuiltinModule('node:sqlite') ?? {}
+    const Database = DatabaseSync ?? require('libsql')
+    const lock = new Database(process.argv[1] + '-lock')
+    lock.exec('begin exclusive')
+    process.stdin.on('end', () => lock.close()).resume()
+    console.log('locked')`
+  const other = spawn(process.execPath, ['-e', program, path], { cwd: import.meta.dirname })
+  onTestFinished(() => void other.kill())
+  await once(other.stdout, 'data')
+  const error = await rejection(openStore(path))
+  expect(error).toMatchObject({ code: 'locked' })
+  expect(String(error)).toContain(`${path} is in use by another process`)
+  other.stdin.end()
+  await once(other, 'exit')
+  await opened(path)
+})
+
+test('a directory is no place for a store, and nothing is put beside it', async () => {
+  const path = join(directory(), 'ledgers')
+  mkdirSync(path)
+  expect(await rejection(openStore(path))).toMatchObject({
+    code: 'invalid_url',
+    message: `${path} is a directory; name a file in it, such as ${join(path, 'ledger.db')}`,
+  })
+  expect(readdirSync(dirname(path))).toEqual(['ledgers'])
+})
+
+test('the lock file stays when the store is closed: who waits for it may have it open', async () => {
+  const path = join(directory(), 'a.db')
+  await (await openStore(path)).close()
+  expect(statSync(`${path}-lock`).size).toBe(0)
 })
 
 test('a killed process lets go of the file', async () => {

@@ -195,7 +195,7 @@ describe('the embedded file', () => {
     const store = await openStore(path)
     const error = await rejection(openStore(path))
     expect(error).toMatchObject({ name: 'StoreError', code: 'locked' })
-    expect(String(error)).toContain('in use by another process')
+    expect(String(error)).toContain(`this process has ${path} open already; share that store`)
     const script = `const D = require('libsql'); const d = new D(${JSON.stringify(`${path}-lock`)}); d.exec('begin exclusive')`
     const other = spawnSync(process.execPath, ['-e', script], { cwd: import.meta.dirname })
     expect(other.status).toBe(1)

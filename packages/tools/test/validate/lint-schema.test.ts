@@ -44,6 +44,11 @@ describe('errors', () => {
     ],
     ['a reference that leads out', field({ $ref: 'https://example.com/schema' }), '/properties/a/$ref'],
     ['a reference to nothing', field({ $ref: '#/$defs/gone' }), '/properties/a/$ref'],
+    ['a type that is none', field({ type: 'strng' }), '/properties/a/type'],
+    ['one of several types that is none', field({ type: ['string', 'date'] }), '/properties/a/type'],
+    ['no type at all', field({ type: [] }), '/properties/a/type'],
+    ['a type that is no name', field({ type: 5 }), '/properties/a/type'],
+    ['a type at the top that is none', { type: 'objct' }, '/type'],
     ['65 levels', nested(65), '/properties/a'.repeat(65)],
     ['a megabyte', { type: 'object', description: 'x'.repeat(256 * 1024) }, ''],
   ])('%s', (_what, schema, path) => {
@@ -79,6 +84,30 @@ test('warnings name what is read differently elsewhere', () => {
   expect(
     warningsOf({ type: 'object', properties: { a: { type: 'string', description: 'plain' } }, required: ['a'] }),
   ).toEqual([])
+})
+
+describe('a required field that is no field', () => {
+  const A = { type: 'string' }
+  test.each<[string, JsonSchema, readonly string[]]>([
+    ['at the top', { type: 'object', properties: { a: A }, required: ['a', 'p'] }, ['/required']],
+    ['in a field', field({ type: 'object', properties: {}, required: ['p'] }), ['/properties/a/required']],
+    [
+      'where others are refused anyway',
+      { type: 'object', properties: { a: A }, required: ['p'], additionalProperties: false },
+      ['/required'],
+    ],
+    ['named like something inherited', { type: 'object', properties: {}, required: ['toString'] }, ['/required']],
+  ])('%s', (_what, schema, expected) => {
+    expect(warningsOf(schema)).toEqual(expected)
+  })
+
+  test.each<[string, JsonSchema]>([
+    ['others are free', { type: 'object', properties: { a: A }, required: ['p'], additionalProperties: true }],
+    ['no fields are named', { type: 'object', required: ['p'] }],
+    ['one of several forms', { type: 'object', properties: { a: A }, anyOf: [{ properties: {}, required: ['a'] }] }],
+  ])('not where %s', (_what, schema) => {
+    expect(warningsOf(schema)).toEqual([])
+  })
 })
 
 describe('frozenSchema', () => {

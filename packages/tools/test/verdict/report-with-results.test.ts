@@ -101,7 +101,7 @@ describe('two calls', () => {
     },
     {
       name: 'one waits for a person',
-      results: [result(0, 'pending', 'approval_required'), refused(1, 'batch_held', 'execute')],
+      results: [result(0, 'pending', 'approval_required'), result(1, 'pending', 'batch_held')],
       authorized: waits('call_1', 'approval_required'),
       executed: waits('call_1'),
       ran: false,
@@ -165,6 +165,7 @@ test.each([
   { result: result(0, 'unknown', 'outcome_unknown'), state: 'executing', code: 'outcome_unknown' },
   { result: result(0, 'pending', 'in_progress'), state: 'executing', code: 'in_progress' },
   { result: result(0, 'pending', 'approval_required'), state: 'validated', code: 'approval_required' },
+  { result: result(0, 'pending', 'batch_held'), state: 'authorized', code: 'batch_held' },
 ])('a call that is $result.status ($code) is $state', ({ result: given, state, code }) => {
   const [choice] = reportWithResults(reportOf(TWO), [{ results: [given] }]).choices
   expect(choice?.toolCalls.map((call) => [call.state, call.code])).toEqual([
