@@ -7,7 +7,7 @@
  */
 
 /** Above this size the choice of decoder matters; at or below it the one-shot form always wins. */
-const LARGE_READ_BYTES = 1024
+export const LARGE_READ_BYTES = 1024
 /** The BOM at byte 0 is dropped here: a one-shot decoder would drop one from every read. */
 const IGNORE_BOM: TextDecoderOptions = { ignoreBOM: true }
 const STREAM: TextDecodeOptions = { stream: true }
@@ -15,7 +15,7 @@ const ONE_SHOT: TextDecoder = /* @__PURE__ */ new TextDecoder('utf-8', IGNORE_BO
 /** One for all bodies: it is never left with something to carry over. */
 const STREAMING: TextDecoder = /* @__PURE__ */ new TextDecoder('utf-8', IGNORE_BOM)
 export const NO_BYTES: Uint8Array = new Uint8Array(0)
-const REPLACEMENT = '\ufffd'
+export const REPLACEMENT = '\ufffd'
 const BOM = 0xfeff
 const BOM_BYTES = 3
 
@@ -44,11 +44,9 @@ export function createUtf8State(): Utf8State {
   return { held: NO_BYTES, offset: 0, lastWasAscii: true }
 }
 
-/** The text of a small read that is only looked at. `undefined` where it may begin or end inside a character. */
-export function peekText(state: Utf8State, bytes: Uint8Array): string | undefined {
-  if (bytes.length > LARGE_READ_BYTES || state.held.length > 0) return undefined
-  const text = ONE_SHOT.decode(bytes)
-  return text.indexOf(REPLACEMENT) < 0 ? text : undefined
+/** The text of a small read, as it would be if it were the whole body: what it begins or ends inside of is U+FFFD. */
+export function decodeWhole(bytes: Uint8Array): string {
+  return ONE_SHOT.decode(bytes)
 }
 
 export function decodeRead<State extends Utf8State>(state: State, read: Uint8Array, take: TakeText<State>): void {

@@ -22,7 +22,7 @@
  */
 import { addData, closeBlock, deliver, eventOf, rare, resetBlock, takeField } from './block.ts'
 import type { BlockState } from './block.ts'
-import { decodeEnd, decodeRead, NO_BYTES, peekText } from './decode.ts'
+import { decodeEnd, decodeRead, decodeWhole, LARGE_READ_BYTES, NO_BYTES, REPLACEMENT } from './decode.ts'
 import { detachSmall } from './detach.ts'
 import type { ServerSentEvent } from './event.ts'
 import { DEFAULT_MAX_EVENT_BYTES } from './framer.ts'
@@ -62,6 +62,8 @@ const NOWHERE: number = -1 >>> 0
  */
 interface ParserState extends GatheringState, BlockState {
   readonly limit: number
+  /** Largest read that may be an event by itself; 0 once nothing is taken any more. */
+  liveBytes: number
   /** The line that the last text cut. */
   cutLine: TextBuilder | undefined
   /** The last text ended with a CR that ended a line: an LF that comes next belongs to it. */
@@ -75,6 +77,7 @@ export function createEventStreamParser(options: EventStreamParserOptions = {}):
   if (!(maxEventBytes >= SMALLEST_EVENT_BYTES)) {
     throw new TypeError(`maxEventBytes must be at least ${SMALLEST_EVENT_BYTES}, got ${maxEventBytes}`)
   }
+  const limit = Math.floor(Math.min(maxEventBytes, LARGEST_EVENT_BYTES))
   // Spelled out: a record that is made with a spread takes V8 almost twice as long to work on.
   const state: ParserState = {
     held: NO_BYTES,
@@ -83,7 +86,8 @@ export function createEventStreamParser(options: EventStreamParserOptions = {}):
     gathered: NO_BYTES,
     gatheredLength: 0,
     gatheredWords: NO_WORDS,
-    limit: Math.floor(Math.min(maxEventBytes, LARGEST_EVENT_BYTES)),
+    limit,
+    liveBytes: Math.min(limit, LARGE_READ_BYTES),
     offsets: options.offsets === true,
     deliverFields: options.unknownFields === 'deliver',
     counts: { bytes: 0, events: 0, comments: 0, unknownFields: 0 },
@@ -114,6 +118,18 @@ export function createEventStreamParser(options: EventStreamParserOptions = {}):
 }
 
 function push(state: ParserState, bytes: Uint8Array): readonly ServerSentEvent[] {
+  // First, because it is nearly every read of a live stream.
+  if (bytes.length <= state.liveBytes && state.start < 0 && state.gatheredLength === 0 && state.held.length === 0) {
+    const live = liveEvent(state, bytes)
+    if (live !== undefined) {
+      state.counts.bytes += bytes.length
+      return [live]
+    }
+  }
+  return pushRead(state, bytes)
+}
+
+function pushRead(state: ParserState, bytes: Uint8Array): readonly ServerSentEvent[] {
   const { limit } = state
   const { length } = bytes
   if (state.ended) return []
@@ -124,8 +140,7 @@ function push(state: ParserState, bytes: Uint8Array): readonly ServerSentEvent[]
     if (lines !== undefined) return lines.length === 0 ? [] : takeGatheredLines(state, lines)
   }
   if (state.gatheredLength > 0) decodeRead(state, takeGathered(state), takeLines)
-  const live = liveEvent(state, bytes)
-  return live === undefined ? pushLines(state, bytes) : [live]
+  return pushLines(state, bytes)
 }
 
 function pushLines(state: ParserState, bytes: Uint8Array): readonly ServerSentEvent[] {
@@ -143,6 +158,7 @@ function pushLines(state: ParserState, bytes: Uint8Array): readonly ServerSentEv
         if (replaced && state.offset === offset && held.length > 0) noteReplaced(state)
       })
       parser.overflow = { offset: start, limit }
+      state.liveBytes = 0
       forget(state)
       break
     }
@@ -153,7 +169,7 @@ function pushLines(state: ParserState, bytes: Uint8Array): readonly ServerSentEv
 }
 
 function takeGatheredLines(state: ParserState, lines: Uint8Array): readonly ServerSentEvent[] {
-  const live = liveEvent(state, lines)
+  const live = state.start < 0 ? liveEvent(state, lines) : undefined
   if (live === undefined) decodeRead(state, lines, takeLines)
   keepRest(state, lines.length)
   return live === undefined ? takeEvents(state) : [live]
@@ -163,6 +179,7 @@ function end(state: ParserState, flush: boolean): readonly ServerSentEvent[] {
   const { parser } = state
   if (state.ended) return []
   state.ended = true
+  state.liveBytes = 0
   if (parser.overflow !== undefined) return []
   if (state.gatheredLength > 0) decodeRead(state, takeGathered(state), takeLines)
   decodeEnd(state, takeLines)
@@ -186,22 +203,24 @@ function takeEvents(state: ParserState): readonly ServerSentEvent[] {
 }
 
 /**
- * The event of a read that is one `data` line and a blank line, as a live stream brings them: nothing before it is open and nothing
- * is left over, so none of the bookkeeping for cuts is due. Undefined when it is anything else; the read is then not taken.
+ * The event of bytes that are one `data` line and a blank line, as a live stream brings them: where nothing before them is open,
+ * none of the bookkeeping for cuts is due. Undefined when they are anything else; they are then not taken.
  */
 function liveEvent(state: ParserState, bytes: Uint8Array): ServerSentEvent | undefined {
-  const { offset } = state
   const { length } = bytes
-  if (state.start >= 0 || length > state.limit) return undefined
-  if (bytes[0] !== 0x64 || bytes[length - 1] !== LF || bytes[length - 2] !== LF) return undefined
-  const text = peekText(state, bytes)
-  if (text === undefined) return undefined
+  if (bytes[length - 1] !== LF || bytes[length - 2] !== LF || !beginsWithData(bytes)) return undefined
+  const text = decodeWhole(bytes)
   const lineEnd = text.length - 2
-  const data = dataValue(text, 0, lineEnd)
-  if (data === undefined || text.indexOf('\n') !== lineEnd || text.indexOf('\r') >= 0) return undefined
+  if (text.indexOf('\n') !== lineEnd || text.indexOf('\r') >= 0 || text.indexOf(REPLACEMENT) >= 0) return undefined
+  const data = text.slice(bytes[5] === SPACE ? 6 : 5, lineEnd)
+  const { offset } = state
   state.offset = offset + length
   // The blank line is not part of the block.
   return eventOf(state, data, offset, offset + length - 1)
+}
+
+function beginsWithData(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x64 && bytes[1] === 0x61 && bytes[2] === 0x74 && bytes[3] === 0x61 && bytes[4] === 0x3a
 }
 
 /** Whether this byte closes the open block, and is no part of it. */
