@@ -43,16 +43,19 @@ export async function powerLoss(
     const spread = Array.from({ length: options.cuts }, (_, at) => Math.floor((steps.length * (at + 1)) / options.cuts))
     const places = [...new Set([...said, ...spread])].sort((left, right) => left - right)
     const lost: string[] = []
+    const disk = new Disk(options.forgetSyncs === true)
+    const promised = new Map<number, string>()
+    let done = 0
     for (const place of places) {
+      for (; done < place; done += 1) {
+        const step = steps[done]!
+        if (step.kind === 'said') promise(promised, step.text)
+        else disk.apply(step)
+      }
       const after = join(directory, `after-${place}`)
       mkdirSync(after)
-      const before = steps.slice(0, place)
-      for (const [file, bytes] of survivors(before, options.forgetSyncs === true)) {
-        writeFileSync(join(after, basename(file)), bytes)
-      }
-      lost.push(
-        ...(await missing(join(after, 'ledger.db'), acknowledged(before))).map((what) => `${what}, cut ${place}`),
-      )
+      for (const [file, bytes] of disk.survivors) writeFileSync(join(after, basename(file)), bytes)
+      lost.push(...(await missing(join(after, 'ledger.db'), promised)).map((what) => `${what}, cut ${place}`))
       rmSync(after, { recursive: true })
     }
     return { cuts: places.length, acknowledged: said.length, lost }
@@ -114,47 +117,51 @@ function stepOf(line: string, place: string): readonly Step[] {
   }
 }
 
-function survivors(steps: readonly Step[], forgetSyncs: boolean): ReadonlyMap<string, Buffer> {
-  const inMemory = new Map<string, Buffer>()
-  const onDisk = new Map<string, Buffer>()
-  for (const step of steps) {
-    if (step.kind === 'said') continue
-    const now = inMemory.get(step.file) ?? Buffer.alloc(0)
+/** Files as processes see them, and as they would be found after a power cut. */
+class Disk {
+  readonly survivors = new Map<string, Buffer>()
+  readonly #inMemory = new Map<string, Buffer>()
+  readonly #forgetSyncs: boolean
+
+  constructor(forgetSyncs: boolean) {
+    this.#forgetSyncs = forgetSyncs
+  }
+
+  apply(step: Exclude<Step, { kind: 'said' }>): void {
+    const { file } = step
+    const now = this.#inMemory.get(file) ?? Buffer.alloc(0)
     switch (step.kind) {
       case 'write': {
-        const next = Buffer.alloc(Math.max(now.length, step.at + step.bytes.length))
-        now.copy(next)
+        const end = step.at + step.bytes.length
+        const next = end > now.length ? resized(now, end) : now
         step.bytes.copy(next, step.at)
-        inMemory.set(step.file, next)
+        this.#inMemory.set(file, next)
         break
       }
-      case 'truncate': {
-        const next = Buffer.alloc(step.size)
-        now.copy(next)
-        inMemory.set(step.file, next)
+      case 'truncate':
+        this.#inMemory.set(file, resized(now, step.size))
         break
-      }
       case 'sync':
-        if (!(forgetSyncs && step.file.endsWith('-wal'))) onDisk.set(step.file, now)
+        if (!(this.#forgetSyncs && file.endsWith('-wal'))) this.survivors.set(file, Buffer.from(now))
         break
       case 'remove':
-        inMemory.delete(step.file)
-        onDisk.delete(step.file)
+        this.#inMemory.delete(file)
+        this.survivors.delete(file)
         break
     }
   }
-  return onDisk
 }
 
-/** Last thing that was said of each turn. */
-function acknowledged(steps: readonly Step[]): ReadonlyMap<number, string> {
-  const turns = new Map<number, string>()
-  for (const step of steps) {
-    if (step.kind !== 'said') continue
-    const [word = '', turn = '0'] = step.text.trim().split(' ')
-    turns.set(Number(turn), word)
-  }
-  return turns
+function resized(bytes: Buffer, size: number): Buffer {
+  const next = Buffer.alloc(size)
+  bytes.copy(next)
+  return next
+}
+
+/** The last thing said of a turn counts. */
+function promise(promised: Map<number, string>, said: string): void {
+  const [word = '', turn = '0'] = said.trim().split(' ')
+  promised.set(Number(turn), word)
 }
 
 async function missing(path: string, promised: ReadonlyMap<number, string>): Promise<readonly string[]> {
