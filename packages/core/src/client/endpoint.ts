@@ -158,7 +158,7 @@ const COPIED_PATHS = ['/chat/completions', '/completions', '/responses', '/messa
 /** A page may ask its own host; nobody else has one. */
 function checkedBase(base: string, path: string): string {
   const given = typeof base === 'string' ? `"${clip(withoutSecrets(base), 80)}"` : String(base)
-  const relative = typeof base === 'string' && base.startsWith('/') && 'location' in globalThis
+  const relative = typeof base === 'string' && base.startsWith('/') && hasOwnHost()
   if (typeof base !== 'string' || (!relative && (!/^https?:\/\//i.test(base) || !URL.canParse(base)))) {
     throw new TypeError(
       `streamModel: baseURL ${given} is no address; give a whole one, "https://api.openai.com/v1" or "http://localhost:8080/v1" for example`,
@@ -172,6 +172,11 @@ function checkedBase(base: string, path: string): string {
     )
   }
   return base
+}
+
+/** Deno has the name without a value, where no page was named. */
+function hasOwnHost(): boolean {
+  return (globalThis as { readonly location?: unknown }).location !== undefined
 }
 
 /** A base URL may end in a slash, in the version, and in a query that every request carries. */

@@ -88,7 +88,8 @@ export function eventStreamResponse(
 /** Arguments in the wrong place would otherwise be told to the client, as a failure of the source. */
 function checkSource(chunks: unknown): void {
   const object = typeof chunks === 'object' && chunks !== null ? chunks : {}
-  if ('chunks' in object && typeof object.chunks === 'function') {
+  // Both names: iterators of some runtimes have a `chunks` of their own.
+  if ('chunks' in object && 'batches' in object) {
     throw new TypeError('encodeEventStream(chunks, api): a model stream gives events; pass its chunks()')
   }
   if (Symbol.asyncIterator in object || Symbol.iterator in object) return

@@ -720,7 +720,7 @@ describe('onFailure', () => {
     )
     await vi.waitFor(() => expect(keep).toBeDefined())
     // Whatever else was due has come.
-    await new Promise((resolve) => setImmediate(resolve))
+    await new Promise((resolve) => setTimeout(resolve))
     expect(order).toEqual([])
     order.push('kept')
     keep!()
@@ -748,21 +748,25 @@ describe('onFailure', () => {
     expect(await result).toMatchObject({ error: { code: 'incomplete_stream' }, kept: true })
   })
 
-  test('that fails later disturbs no reader, and is seen as the error that it is', async () => {
-    const uncaught: unknown[] = []
-    const listeners = process.listeners('uncaughtException')
-    process.removeAllListeners('uncaughtException')
-    process.once('uncaughtException', (error) => uncaught.push(error))
-    try {
-      const full = new Error('disk full')
-      const onFailure: FailureRecorder = { open: (inner) => ({ fetch: inner, failed: () => Promise.reject(full) }) }
-      const failed = open([eventStream(WIRE.text('x'))], { onFailure })
-      await expect(failed.result).rejects.toMatchObject({ code: 'incomplete_stream' })
-      await vi.waitFor(() => expect(uncaught).toEqual([full]))
-    } finally {
-      for (const listener of listeners) process.on('uncaughtException', listener)
-    }
-  })
+  // Elsewhere an error that nobody catches can't be kept from ending the run.
+  test.skipIf(typeof process === 'undefined')(
+    'that fails later disturbs no reader, and is seen as the error that it is',
+    async () => {
+      const uncaught: unknown[] = []
+      const listeners = process.listeners('uncaughtException')
+      process.removeAllListeners('uncaughtException')
+      process.once('uncaughtException', (error) => uncaught.push(error))
+      try {
+        const full = new Error('disk full')
+        const onFailure: FailureRecorder = { open: (inner) => ({ fetch: inner, failed: () => Promise.reject(full) }) }
+        const failed = open([eventStream(WIRE.text('x'))], { onFailure })
+        await expect(failed.result).rejects.toMatchObject({ code: 'incomplete_stream' })
+        await vi.waitFor(() => expect(uncaught).toEqual([full]))
+      } finally {
+        for (const listener of listeners) process.on('uncaughtException', listener)
+      }
+    },
+  )
 
   test('is no bare callback: it would be given what is not redacted', () => {
     const callback = (() => {}) as unknown as FailureRecorder

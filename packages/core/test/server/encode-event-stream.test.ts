@@ -199,7 +199,11 @@ test.each([
   ['a response', { writeHead() {} }, 'a response goes to sendEventStream(response, stream)'],
   ['the name of the API', 'chat_completions', 'the first argument is an iterable of chunks'],
   ['nothing', undefined, 'the first argument is an iterable of chunks'],
-  ['a model stream instead of its chunks', { chunks() {}, async *[Symbol.asyncIterator]() {} }, 'pass its chunks()'],
+  [
+    'a model stream instead of its chunks',
+    { chunks() {}, batches() {}, async *[Symbol.asyncIterator]() {} },
+    'pass its chunks()',
+  ],
 ])('%s in the place of the chunks is a TypeError at once', (_, chunks, says) => {
   const call = (): unknown => encodeEventStream(chunks as unknown as readonly StreamChunk[], 'chat_completions')
   expect(call).toThrow(TypeError)
