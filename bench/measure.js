@@ -61,7 +61,7 @@ export function median(list) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
 }
 
-/** Growth exponent of cost over size, from the last doubling. */
+/** Growth exponent of cost over size, from the first to the last. */
 export function exponent(costs, sizes) {
   const last = costs.length - 1
   return Math.log(costs[last] / costs[0]) / Math.log(sizes[last] / sizes[0])

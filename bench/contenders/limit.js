@@ -2,9 +2,12 @@
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** decode + indexOf + slice, one object per event. @param {readonly Uint8Array[]} reads @param {(event: { data: string }) => void} emit */
-export function limitFraming(reads, emit) {
-  let tail = ''
+/**
+ * decode + indexOf + slice, one object per event. Returns what the last read cut, to begin with the next time.
+ * @param {readonly Uint8Array[]} reads @param {(event: { data: string }) => void} emit
+ */
+export function limitFraming(reads, emit, cut = '') {
+  let tail = cut
   for (const read of reads) {
     const text = tail + decoder.decode(read)
     let from = 0
@@ -16,6 +19,7 @@ export function limitFraming(reads, emit) {
     }
     tail = from === text.length ? '' : text.slice(from)
   }
+  return tail
 }
 
 /** The same for multi-byte text, whose characters may be cut: the streaming decoder. */
