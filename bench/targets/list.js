@@ -271,6 +271,8 @@ export const groups = [
     run: measureSizes,
     checks: (sizes) => [
       check('streamfold/sse', sizes.sse, '<=', 2, 'kB'),
+      note('mapEventStream + accumulator', sizes.mapped, 'kB'),
+      note('streamfold/sse + Chat Completions + accumulator, no engine', sizes.unjudged, 'kB'),
       check('engine + Chat Completions + client', sizes.core, '<=', 14, 'kB'),
     ],
   },

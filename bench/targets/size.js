@@ -17,11 +17,22 @@ async function sizeOf(code) {
   return gzipSync(outputFiles[0].contents, { level: 9 }).length / 1000
 }
 
+const SSE = "export { createEventStreamParser } from './sse/index.js'"
+const CHAT = "export { chatCompletions } from './adapters/openai-chat/index.js'"
+const ACCUMULATOR = "export { createStreamAccumulator } from './accumulate/index.js'"
+
 export async function measureSizes() {
-  return {
-    sse: await sizeOf("export { createEventStreamParser } from './sse/index.js'"),
-    core: await sizeOf(
-      "export { createStreamEngine } from './engine/index.js'; export { chatCompletions } from './adapters/openai-chat/index.js'; export { streamResponse, parseEventStream } from './client/index.js'",
-    ),
-  }
+  const [sse, mapped, unjudged, core] = await Promise.all(
+    [
+      [SSE],
+      ["export { mapEventStream } from './client/index.js'", ACCUMULATOR],
+      [SSE, CHAT, ACCUMULATOR],
+      [
+        "export { createStreamEngine } from './engine/index.js'",
+        CHAT,
+        "export { streamResponse, parseEventStream } from './client/index.js'",
+      ],
+    ].map((exports) => sizeOf(exports.join('\n'))),
+  )
+  return { sse, mapped, unjudged, core }
 }
