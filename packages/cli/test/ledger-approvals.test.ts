@@ -119,9 +119,28 @@ describe('answers', () => {
       ['succeeded', undefined],
       ['refused', 'approval_denied'],
     ])
-    // A call that was denied has no execution.
-    const { executions } = JSON.parse((await ledger(file, 'list', '--json')).stdout) as { executions: Approval[] }
+    // A call that was denied has no execution, and is listed with who said so.
+    const { executions, refused } = JSON.parse((await ledger(file, 'list', '--json')).stdout) as {
+      executions: Approval[]
+      refused: unknown
+    }
     expect(executions.map(({ callId }) => callId)).toEqual(['call_0'])
+    expect(refused).toMatchObject([
+      {
+        callId: 'call_1',
+        tool: 'pay',
+        state: 'denied',
+        code: 'approval_denied',
+        by: 'ann',
+        note: 'too much',
+        reason: 'a person declined this call',
+      },
+    ])
+    const { stdout } = await ledger(file, 'list')
+    expect(stdout).toMatch(/^call +tool +state +by +created$/m)
+    expect(stdout).toMatch(
+      /^call_1 +pay +denied \(approval_denied\) +ann +20\d\d-.*\n {2}a person declined this call: too much$/m,
+    )
   })
 
   test('the first one counts', async () => {
@@ -154,7 +173,35 @@ describe('answers', () => {
   })
 })
 
-test('the help of list does not promise calls that were never run', async () => {
-  const { stdout } = await ledger('none.db', 'list', '--help')
-  expect(stdout).toContain('a call that was refused or denied has')
+describe('list: calls that were not run', () => {
+  test('a no is there at once, before anybody runs the batch again', async () => {
+    const { file, ids } = await waiting('no-at-once.db')
+    await ledger(file, 'deny', ids[0], '--by', 'bob\u001B[31m')
+    const { stdout } = await ledger(file, 'list')
+    expect(stdout).toMatch(/^call_0 +pay +denied \(approval_denied\) +bob/m)
+    // oxlint-disable-next-line no-control-regex -- that is what is looked for
+    expect(stdout).not.toMatch(/\u001B/)
+    expect(stdout).not.toContain('call_1')
+    expect(stdout).not.toMatch(/^key/m)
+  })
+
+  test.each([
+    { args: ['--state', 'denied'], calls: ['call_0'], executions: 0 },
+    { args: ['--state', 'rejected', 'cancelled'], calls: [], executions: 0 },
+    { args: ['--state', 'succeeded'], calls: [], executions: 1 },
+    { args: ['--state', 'succeeded', 'denied'], calls: ['call_0'], executions: 1 },
+    { args: ['--run', 'run_1'], calls: [], executions: 1 },
+    { args: ['--tenant', 'acme'], calls: [], executions: 0 },
+  ])('$args', async ({ args, calls, executions }) => {
+    const { file, ids } = await waiting(`states-${args.join('-')}.db`)
+    await ledger(file, 'deny', ids[0])
+    await ledger(file, 'approve', ids[1])
+    await run(file)
+    const listed = JSON.parse((await ledger(file, 'list', '--json', ...args)).stdout) as {
+      executions: unknown[]
+      refused: { callId: string }[]
+    }
+    expect(listed.refused.map(({ callId }) => callId)).toEqual(calls)
+    expect(listed.executions).toHaveLength(executions)
+  })
 })

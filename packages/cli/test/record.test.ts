@@ -232,10 +232,15 @@ describe('a baseline', () => {
           .resume()
           .on('end', () => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(body)),
     )
-    const { exit, stderr } = await run(['record', '--baseline', '--to', to, '--model', 'm', '--out', folderOf()])
+    const asked = ['record', '--baseline', '--to', to, '--model', 'm', '--out', folderOf()]
+    const { exit, stderr } = await run(asked)
     expect(exit).toBe(1)
     expect(stderr).toMatch(says)
     expect(stderr.match(/not as wanted/g)).toHaveLength(1)
+    const told = await run([...asked, '--json'])
+    const { reason, outcome, error } = JSON.parse(told.stdout) as { reason: string; outcome: string; error: unknown }
+    expect([told.exit, outcome, error]).toEqual([1, 'completed', null])
+    expect(`\nstreamfold: completed, but not as wanted: ${reason}\n`).toMatch(says)
   })
 
   test('a recording that is gone before it is read: exit 2, with its name', async () => {
@@ -267,7 +272,9 @@ describe('a baseline', () => {
     const result = await run(['record', '--baseline', '--json', '--to', to, '--model', 'm', '--out', folderOf()])
     expect(result.exit).toBe(exit)
     expect(result.stderr).toMatch(says)
-    expect(JSON.parse(result.stdout)).toMatchObject({ schema: 'streamfold/record@1' })
+    const told = JSON.parse(result.stdout) as { error: { code: string } | null; reason: string | null }
+    expect(told).toMatchObject({ schema: 'streamfold/record@1' })
+    expect(told.reason).toMatch(told.error === null ? /^$/ : new RegExp(`^${told.error.code}: `))
   })
 })
 

@@ -28,6 +28,7 @@ export * from './chunk/index.ts'
 export {
   eventStreamTransform,
   guardFetch,
+  guardFetchWith,
   mapEventStream,
   parseEventStream,
   streamModel,
@@ -39,6 +40,7 @@ export type {
   ByteSource,
   FailureRecorder,
   GuardOptions,
+  GuardWithOptions,
   ModelResult,
   ModelStream,
   RecordedStream,

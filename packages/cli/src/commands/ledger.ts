@@ -1,4 +1,4 @@
-import type { Execution, ExecutionDetails, ExecutionState, Ledger } from '@streamfold/tools'
+import type { Execution, ExecutionDetails, ExecutionState, Ledger, RefusedState } from '@streamfold/tools'
 import { Option } from 'commander'
 import type { Command } from 'commander'
 import { clip } from 'streamfold/json'
@@ -6,14 +6,14 @@ import type { CommandIo } from '../command-io.ts'
 import { EXIT } from '../exit-code.ts'
 import type { ExitCode } from '../exit-code.ts'
 import { positiveIntegerOption } from '../integer-option.ts'
-import { executionDetailsText, executionListText } from '../report-text/execution-text.ts'
+import { executionDetailsText, executionListText, refusedListText } from '../report-text/execution-text.ts'
 import { themeOf } from '../report-text/theme.ts'
 import { addApprovalCommands } from './ledger-approvals.ts'
 import { actorOf, KeyError, MIN_PREFIX_CHARS, refuse, withCommonOptions, withLedger } from './ledger-command.ts'
 import type { LedgerFlags } from './ledger-command.ts'
 
 export interface LedgerListOptions extends LedgerFlags {
-  readonly state?: readonly ExecutionState[]
+  readonly state?: readonly (ExecutionState | RefusedState)[]
   readonly run?: string
   readonly limit?: number
 }
@@ -35,25 +35,36 @@ const SHOW_SCHEMA = 'streamfold/ledger-execution@1'
 const MAX_LISTED = 1000
 
 /** What somebody may look for here in vain. */
-const NOT_LISTED =
-  'Calls that wait for a yes are under `approvals`; those that were refused or denied have no execution.'
+const NOT_LISTED = 'Calls that wait for a yes are under `approvals`.'
 
-/** `streamfold ledger list`: the executions of a tenant, newest first. */
+const EXECUTED: readonly ExecutionState[] = ['ready', 'executing', 'unknown', 'succeeded', 'failed']
+const REFUSED: readonly RefusedState[] = ['denied', 'rejected', 'cancelled']
+
+/** `streamfold ledger list`: the executions of a tenant, and the calls that have none because they were refused, newest first. */
 export async function ledgerListCommand(options: LedgerListOptions, io: CommandIo): Promise<ExitCode> {
   return await withLedger(options, io, true, async ({ ledger }, tenant) => {
     const { state, run, limit = 100, json } = options
-    const executions = await ledger.list(tenant, {
-      limit,
-      ...(state !== undefined && { states: state }),
-      ...(run !== undefined && { runId: run }),
+    const wanted = { limit, ...(run !== undefined && { runId: run }) }
+    const states = EXECUTED.filter((one) => state?.includes(one) !== false)
+    const executions = states.length === 0 ? [] : await ledger.list(tenant, { ...wanted, states })
+    const refused = await ledger.refusedCalls(tenant, {
+      ...wanted,
+      states: REFUSED.filter((one) => state?.includes(one) !== false),
     })
     if (json === true) {
-      await io.stdout.write(`${JSON.stringify({ schema: LIST_SCHEMA, tenant, executions }, null, 2)}\n`)
-    } else if (executions.length === 0) {
+      await io.stdout.write(`${JSON.stringify({ schema: LIST_SCHEMA, tenant, executions, refused }, null, 2)}\n`)
+    } else if (executions.length === 0 && refused.length === 0) {
       await io.stderr.write(
         `streamfold: nothing of the tenant ${clip(tenant, 60)} fits; --tenant names another. ${NOT_LISTED}\n`,
       )
-    } else await io.stdout.write(executionListText(executions, themeOf(io.stdout, io.env)))
+    } else {
+      const theme = themeOf(io.stdout, io.env)
+      const tables = [
+        ...(executions.length > 0 ? [executionListText(executions, theme)] : []),
+        ...(refused.length > 0 ? [refusedListText(refused, theme)] : []),
+      ]
+      await io.stdout.write(tables.join('\n'))
+    }
     return EXIT.wanted
   })
 }
@@ -133,18 +144,10 @@ function noSuchKey(key: string, tenant: string): KeyError {
 export function addLedgerCommand(program: Command, io: CommandIo, done: (exit: ExitCode) => void): void {
   const ledger = program.command('ledger').description('what tools did, once each, and the calls that wait for a yes')
   withCommonOptions(ledger.command('list'))
-    .description('executions, newest first; a call that was refused or denied has none')
-    .addOption(
-      new Option('--state <name...>', 'only these states').choices([
-        'ready',
-        'executing',
-        'unknown',
-        'succeeded',
-        'failed',
-      ]),
-    )
+    .description('executions, and calls that were refused or denied and have none, newest first')
+    .addOption(new Option('--state <name...>', 'only these states').choices([...EXECUTED, ...REFUSED]))
     .option('--run <id>', 'only those of a run')
-    .option('--limit <n>', 'at most this many (100)', positiveIntegerOption)
+    .option('--limit <n>', 'at most this many of each (100)', positiveIntegerOption)
     .action(async (flags: LedgerListOptions) => done(await ledgerListCommand(flags, io)))
   withCommonOptions(ledger.command('show'))
     .description('one execution with its attempts, calls and trail')

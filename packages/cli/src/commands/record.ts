@@ -160,14 +160,15 @@ async function baseline(options: RecordCommandOptions, recorder: Recorder, io: C
   const outcome = report?.outcome ?? null
   const error = report?.error ?? null
   const missing = error === null && report !== undefined && isWanted(outcome, false) ? missingCallIn(report) : undefined
+  // Why the exit code says "not as wanted", in words.
+  const reason = error === null ? (missing ?? null) : `${error.code}: ${clip(error.message, 200)}`
   await io.stdout.write(
     options.json === true
-      ? `${JSON.stringify({ schema: 'streamfold/record@1', ...exchange, outcome, error }, null, 2)}\n`
+      ? `${JSON.stringify({ schema: 'streamfold/record@1', ...exchange, outcome, error, reason }, null, 2)}\n`
       : `${file ?? ''}\n`,
   )
-  const why =
-    error === null ? missing && `, but not as wanted: ${missing}` : ` (${error.code}: ${clip(error.message, 200)})`
-  await io.stderr.write(`streamfold: ${outcome ?? 'open'}${why ?? ''}\n`)
+  const why = reason === null ? '' : error === null ? `, but not as wanted: ${reason}` : ` (${reason})`
+  await io.stderr.write(`streamfold: ${outcome ?? 'open'}${why}\n`)
   const refused =
     status === 401 || status === 403 || (status === undefined && kind !== 'complete' && UNREACHABLE.test(code))
   return refused ? EXIT.endpoint : isWanted(outcome, false) && missing === undefined ? EXIT.wanted : EXIT.unwanted

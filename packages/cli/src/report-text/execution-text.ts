@@ -1,4 +1,4 @@
-import type { Execution, ExecutionDetails } from '@streamfold/tools'
+import type { Execution, ExecutionDetails, RefusedCall } from '@streamfold/tools'
 import { clip } from 'streamfold/json'
 import { displayWidth, fit, padEnd } from './display-width.ts'
 import type { Theme } from './theme.ts'
@@ -24,6 +24,26 @@ export function executionListText(executions: readonly Execution[], { columns, p
   return `${table(rows, columns)
     .map((line, at) => (at === 0 ? paint('gray', line) : line))
     .join('\n')}\n`
+}
+
+/** Each call that was not run and will not be, and below it why. */
+export function refusedListText(refused: readonly RefusedCall[], { columns, paint }: Theme): string {
+  const [head = '', ...lines] = table(
+    [
+      ['call', 'tool', 'state', 'by', 'created'],
+      ...refused.map(({ callId, tool, state, code, by, createdAt }) => [
+        fit(callId, MAX_NAME_COLUMNS),
+        fit(tool, MAX_NAME_COLUMNS),
+        code === null || code === state ? state : `${state} (${fit(code, MAX_NAME_COLUMNS)})`,
+        fit(by ?? '-', MAX_NAME_COLUMNS),
+        timeText(createdAt),
+      ]),
+    ],
+    columns,
+  )
+  const why = refused.map(({ reason, note }) => [reason, note].filter((said) => said !== null).join(': '))
+  const told = lines.flatMap((line, at) => (why[at] === '' ? [line] : [line, `  ${fit(why[at]!, columns - 2)}`]))
+  return `${[paint('gray', head), ...told].join('\n')}\n`
 }
 
 /** Everything there is about one execution. */

@@ -100,6 +100,10 @@ const UNSAFE_STEPS: readonly (readonly [RegExp, string])[] = [
     'ask again: only one of the two values can be meant',
   ],
   [
+    /^the wire closed the call, and never stated its /,
+    'do not take it for a call without arguments: look at what the server leaves out, and ask again',
+  ],
+  [
     / could change an object's prototype$/,
     'do not hand these arguments on; ask again, and rename the key if the schema has it',
   ],

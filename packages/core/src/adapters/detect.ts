@@ -1,4 +1,5 @@
 import type { Api } from '../chunk/api.ts'
+import { isRecord } from '../json/value.ts'
 import type { ServerSentEvent } from '../sse/event.ts'
 
 /**
@@ -48,21 +49,21 @@ function signOfPayload(payload: Fields, eventName: string | undefined): Detected
   if (object === 'text_completion') return certain('completions', 'the object "text_completion"')
   if (Array.isArray(payload['choices'])) {
     const first: unknown = payload['choices'][0]
-    const isText = isFields(first) && 'text' in first && !('delta' in first) && !('message' in first)
+    const isText = isRecord(first) && 'text' in first && !('delta' in first) && !('message' in first)
     return isText ? likely('completions', 'a choice with a text') : likely('chat_completions', 'the key "choices"')
   }
   if (type === 'message' && 'role' in payload && 'content' in payload) {
     return certain('anthropic_messages', 'the type "message" with role and content')
   }
   if (Array.isArray(payload['candidates'])) return certain('gemini', 'the key "candidates"')
-  if (isFields(payload['promptFeedback']) || isFields(payload['usageMetadata'])) {
+  if (isRecord(payload['promptFeedback']) || isRecord(payload['usageMetadata'])) {
     return likely('gemini', 'the keys of a response without candidates')
   }
   if (typeof payload['done'] === 'boolean') return likely('ollama', 'the key "done"')
   if (typeof payload['event_type'] === 'string' && typeof payload['is_finished'] === 'boolean') {
     return likely('cohere', 'the keys of version 1')
   }
-  if (BEDROCK_EVENTS.some((name) => isFields(payload[name]) || eventName === name)) {
+  if (BEDROCK_EVENTS.some((name) => isRecord(payload[name]) || eventName === name)) {
     return certain('bedrock_converse', 'the name of its event')
   }
   if ('contentBlockIndex' in payload) return likely('bedrock_converse', 'the key "contentBlockIndex"')
@@ -122,7 +123,7 @@ export function detectApi({ body, contentType, url }: DetectionInput): DetectedA
 export function detectEvent({ data, event }: ServerSentEvent): DetectedApi | undefined {
   const payload = parse(data)
   const first: unknown = Array.isArray(payload) ? payload[0] : payload
-  return isFields(first) ? signOfPayload(first, event) : undefined
+  return isRecord(first) ? signOfPayload(first, event) : undefined
 }
 
 function signOfLines(head: string): DetectedApi | undefined {
@@ -133,7 +134,7 @@ function signOfLines(head: string): DetectedApi | undefined {
     if (name !== null) eventName = name[1]
     const json = /^(?:data: ?|\s*\[?,?\s*)(\{.*\})\s*[,\]]?$/.exec(line)?.[1]
     const payload = json === undefined ? undefined : parse(json)
-    const sign = isFields(payload) ? signOfPayload(payload, eventName) : undefined
+    const sign = isRecord(payload) ? signOfPayload(payload, eventName) : undefined
     if (sign !== undefined) return sign
   }
   return undefined
@@ -180,10 +181,6 @@ function parse(json: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function certain(api: Api, evidence: string): DetectedApi {

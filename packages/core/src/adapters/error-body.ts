@@ -1,4 +1,5 @@
 import { clip } from '../json/clip.ts'
+import { isRecord } from '../json/value.ts'
 import type { FaultCode, ProviderError, Retryable, StreamFault } from '../chunk/fault.ts'
 import { printed } from './kept-value.ts'
 
@@ -275,8 +276,4 @@ function isSaid(value: unknown): boolean {
 
 function textOf(value: unknown): string {
   return clip(typeof value === 'string' ? value : printed(value), 300)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

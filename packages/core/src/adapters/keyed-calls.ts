@@ -23,7 +23,10 @@ export class KeyedCalls {
     const known = key === undefined ? undefined : this.#byKey.get(key)
     if (known !== undefined && !known.ended) {
       const sameOwner = known.providerExecuted === (call.providerExecuted === true)
-      if (known.name === call.name && known.providerCallId === call.id && sameOwner) return true
+      if (known.name === call.name && known.providerCallId === call.id && sameOwner) {
+        if (call.unsafe !== undefined) known.write({ unsafeArguments: call.unsafe }, out)
+        return true
+      }
       known.conflict(`key ${quote(key)} was given to another call before this one was closed`, out)
     } else if (known !== undefined) out.note('index_reused')
     const written = this.#calls.open(call, out)

@@ -1,6 +1,7 @@
 import { ARGUMENT_REPAIRS } from '../chunk/argument-repair.ts'
 import { FINISH_REASONS } from '../chunk/finish-reason.ts'
 import { clip } from '../json/clip.ts'
+import { isRecord } from '../json/value.ts'
 import { printed } from './kept-value.ts'
 import type { ProviderProfile } from './profile.ts'
 
@@ -53,8 +54,4 @@ export function readProfile(value: unknown): ProviderProfile {
 
 function oneOf(...known: readonly string[]): Check {
   return (value) => (typeof value === 'string' && known.includes(value) ? undefined : `one of ${known.join(', ')}`)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -12,6 +12,8 @@ export interface WireCall {
   readonly providerExecuted?: boolean
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   readonly invalidUtf8?: boolean
+  /** Why what opened it can't be trusted. */
+  readonly unsafe?: string | undefined
 }
 
 /** A call that was given out, and what may still be said of it. */
@@ -130,6 +132,7 @@ export class WholeCalls {
         ...(id !== undefined && { providerCallId: id }),
         ...(call.providerExecuted && { providerExecuted: true }),
         ...(call.invalidUtf8 && { invalidUtf8: true }),
+        ...(call.unsafe !== undefined && { unsafeArguments: call.unsafe }),
         ...(metadata !== undefined && { metadata }),
       },
       out,

@@ -1,7 +1,4 @@
-/** An object of the wire, as against an array, a text or nothing. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+export { isRecord } from '../json/value.ts'
 
 /** Absent or `null`, which say the same. */
 export function isNothing(value: unknown): value is undefined | null {

@@ -1,4 +1,5 @@
 import { clip } from '../json/clip.ts'
+import { isRecord } from '../json/value.ts'
 
 /** Options come from callers that may not be typed: what is misspelt would silently leave its default in force. */
 
@@ -27,7 +28,7 @@ function bare(name: string): string {
 
 /** @throws TypeError for a body that is no object: JSON text would be sent as JSON of a text */
 export function checkBody(who: string, body: unknown): void {
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return
+  if (isRecord(body)) return
   const next =
     typeof body === 'string'
       ? 'pass the object itself, not its JSON'

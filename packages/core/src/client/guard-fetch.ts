@@ -1,3 +1,4 @@
+import type { StreamAdapter } from '../adapters/adapter.ts'
 import { adapterFor } from '../adapters/registry.ts'
 import type { ProviderProfile } from '../adapters/profile.ts'
 import { readProfile } from '../adapters/read-profile.ts'
@@ -62,6 +63,15 @@ export interface GuardOptions {
   readonly now?: (() => number) | undefined
 }
 
+/** As {@link GuardOptions}; what the server does differently, the adapter was told when it was made. */
+export interface GuardWithOptions extends Omit<GuardOptions, 'api' | 'profile'> {
+  /**
+   * What every request speaks, whatever its address. Default: a request to an address of the adapter's own API is guarded, and any other
+   * passes untouched, one to another API as well.
+   */
+  readonly api?: Api | undefined
+}
+
 /**
  * The same protection as `streamModel`, for a client of somebody else's: a `fetch` that is given to it in place of the platform's.
  *
@@ -72,28 +82,69 @@ export interface GuardOptions {
  */
 export function guardFetch(inner: typeof fetch = fetch, options: GuardOptions = {}): typeof fetch {
   checkNames('guardFetch', options, OPTIONS)
-  timeoutsOf(options.timeouts)
-  const { mode = 'guard' } = options
-  if (mode !== 'guard' && mode !== 'observe' && mode !== 'normalise') {
-    throw new TypeError(`guardFetch: unknown mode "${String(mode)}"; known are guard, observe and normalise`)
-  }
   if (typeof inner !== 'function') {
     throw new TypeError('guardFetch takes a fetch function first, then its options: guardFetch(fetch, { mode })')
   }
-  if (options.api !== undefined) checkApi('guardFetch', options.api)
+  checkOptions('guardFetch', options)
   // Now, and not with the first request: a mistake in a profile is one of whoever starts the program.
   if (options.profile !== undefined) readProfile(options.profile)
+  return guarding(inner, options, (api) => adapterFor(api, options.profile))
+}
+
+/**
+ * The same over one adapter, `chatCompletions()` for example, or one of your own. A bundle holds no other then: {@link guardFetch}
+ * brings them all, because it learns with each request which one it needs.
+ *
+ * @throws TypeError for an unknown option, mode, API or timer, and for what is no adapter, or one of your own without `api`
+ */
+export function guardFetchWith(
+  adapter: StreamAdapter,
+  inner: typeof fetch = fetch,
+  options: GuardWithOptions = {},
+): typeof fetch {
+  checkNames('guardFetchWith', options, OPTIONS_WITH)
+  if (typeof adapter?.open !== 'function') {
+    throw new TypeError('guardFetchWith takes an adapter first, chatCompletions() for example')
+  }
+  if (typeof inner !== 'function') {
+    throw new TypeError(
+      'guardFetchWith takes an adapter, a fetch function, then its options: guardFetchWith(adapter, fetch, { mode })',
+    )
+  }
+  checkOptions('guardFetchWith', options)
+  // By it alone is told which requests are meant.
+  if (options.api === undefined) checkApi('guardFetchWith', adapter.api)
+  return guarding(inner, options, (api) => ((options.api ?? adapter.api) === api ? adapter : undefined))
+}
+
+function checkOptions(who: string, { mode = 'guard', timeouts, api }: GuardWithOptions): void {
+  timeoutsOf(timeouts)
+  if (mode !== 'guard' && mode !== 'observe' && mode !== 'normalise') {
+    throw new TypeError(`${who}: unknown mode "${String(mode)}"; known are guard, observe and normalise`)
+  }
+  if (api !== undefined) checkApi(who, api)
+}
+
+/** @param adapterOf what reads the streams of an API; undefined for one that is not guarded */
+function guarding(
+  inner: typeof fetch,
+  options: GuardWithOptions,
+  adapterOf: (api: Api) => StreamAdapter | undefined,
+): typeof fetch {
   return async (input, init) => {
     const body = bodyOfRequest(input, init, options.api)
     const request = readRequest(input, init, options.api, body === undefined ? undefined : await body)
-    return request === undefined ? inner(input, init) : guard(inner, input, init, request, options)
+    const adapter = request === undefined ? undefined : adapterOf(request.api)
+    return request === undefined || adapter === undefined
+      ? inner(input, init)
+      : guard(inner, input, init, request, adapter, options)
   }
 }
 
-const OPTIONS: Readonly<Record<keyof GuardOptions, true>> = {
+/** The adapter was told its profile when it was made. */
+const OPTIONS_WITH: Readonly<Record<keyof GuardWithOptions, true>> = {
   mode: true,
   api: true,
-  profile: true,
   timeouts: true,
   limits: true,
   policy: true,
@@ -106,18 +157,21 @@ const OPTIONS: Readonly<Record<keyof GuardOptions, true>> = {
   now: true,
 }
 
+const OPTIONS: Readonly<Record<keyof GuardOptions, true>> = { ...OPTIONS_WITH, profile: true }
+
 async function guard(
   inner: typeof fetch,
   input: Parameters<typeof fetch>[0],
   init: RequestInit | undefined,
   request: GuardedRequest,
-  options: GuardOptions,
+  adapter: StreamAdapter,
+  options: GuardWithOptions,
 ): Promise<Response> {
   const { mode = 'guard', failOn = [], now = () => performance.now(), onReport, onLog } = options
   const observation = observed(inner, options.onFailure)
-  const translation = mode === 'normalise' ? translationFor(request.api, options) : undefined
+  const translation = mode === 'normalise' ? translationFor(request.api, adapter, options) : undefined
   const engine = createStreamEngine({
-    adapter: adapterFor(request.api, options.profile),
+    adapter,
     request: request.facts,
     timeouts: options.timeouts ?? {},
     ...(options.limits !== undefined && { limits: options.limits }),
@@ -161,11 +215,11 @@ async function guard(
 const WHOLE: ReadonlySet<DiagnosticCode> = new Set(['downgraded_to_json'])
 const WHOLE_OR_LINES: ReadonlySet<DiagnosticCode> = new Set(['downgraded_to_json', 'ndjson_framing'])
 
-function translationFor(api: Api, options: GuardOptions): Translation | undefined {
+function translationFor(api: Api, adapter: StreamAdapter, options: GuardWithOptions): Translation | undefined {
   if (!isEncodable(api)) return undefined
   const tap = new ChunkTap({
     passRefused: !(options.failOnRefusedCalls ?? false),
-    repairs: (options.profile?.repairs?.length ?? 0) > 0,
+    repairs: adapter.repairs.length > 0,
   })
   const encoder = createEventStreamEncoder(api)
   const bytes = new TextEncoder()

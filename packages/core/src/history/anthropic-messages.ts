@@ -1,7 +1,7 @@
 import type { RequestMessage } from './request-message.ts'
 import { SentInOrder } from './sent-in-order.ts'
 import type { CallPart, ProsePart, Turn } from './turn.ts'
-import { isWireObject } from './wire-object.ts'
+import { isRecord } from '../json/value.ts'
 
 /**
  * An assistant message of content blocks in their order, and a user message with all results. Thinking goes back with its
@@ -83,7 +83,7 @@ function pairsOf({ parts, calls: answered, finish }: Turn): Pairs {
   const callers = new Set<unknown>()
   for (const { metadata } of answered) {
     const { caller } = metadata
-    if (isWireObject(caller)) callers.add(caller['tool_id'])
+    if (isRecord(caller)) callers.add(caller['tool_id'])
   }
   const known = new Set<string>()
   const calls = new Set<string>()

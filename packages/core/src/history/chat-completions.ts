@@ -1,7 +1,7 @@
 import type { RequestMessage } from './request-message.ts'
 import { dropKinds, textOf } from './turn.ts'
 import type { CallPart, Turn } from './turn.ts'
-import { isWireObject } from './wire-object.ts'
+import { isRecord } from '../json/value.ts'
 
 /**
  * One assistant message and a tool message for each of its calls. Fields of a call that only the server reads go back with it (a
@@ -39,7 +39,7 @@ function callOf({ id, name, argumentsText, metadata, block }: CallPart): Request
 function detailsOf(pieces: unknown): readonly RequestMessage[] {
   const details: Record<string, unknown>[] = []
   for (const piece of Array.isArray(pieces) ? pieces : []) {
-    if (!isWireObject(piece)) continue
+    if (!isRecord(piece)) continue
     const last = details.at(-1)
     const same = last !== undefined && piece['index'] !== undefined && last['index'] === piece['index']
     if (!same || last['type'] !== piece['type']) {

@@ -1,7 +1,7 @@
 import type { RequestMessage } from './request-message.ts'
 import { SentInOrder } from './sent-in-order.ts'
 import type { CallPart, Metadata, ProsePart, ProviderCallPart, Turn } from './turn.ts'
-import { isWireObject } from './wire-object.ts'
+import { isRecord } from '../json/value.ts'
 
 /**
  * The items of the turn in their order, then an output for each call. Items go back as they came, with their ids and encrypted
@@ -75,7 +75,7 @@ interface OpenMessage {
 }
 
 function itemOf({ item }: Metadata): Readonly<Record<string, unknown>> | undefined {
-  return isWireObject(item) ? item : undefined
+  return isRecord(item) ? item : undefined
 }
 
 /** Is there a later block of reasoning, with nothing in between, that has the item? */
@@ -123,7 +123,7 @@ function awaitsOutput({ type, execution, environment }: Metadata): boolean {
     case 'tool_search_call':
       return execution === 'client'
     case 'shell_call':
-      return !isWireObject(environment) || !String(environment['type']).startsWith('container')
+      return !isRecord(environment) || !String(environment['type']).startsWith('container')
     default:
       return false
   }

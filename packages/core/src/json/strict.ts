@@ -15,6 +15,8 @@ const MAX_PATH_CHARS = 200
 export interface StrictOptions {
   /** Greatest number of nested arrays and objects; one more is `too_deep`. Default {@link DEFAULT_MAX_JSON_DEPTH}. */
   readonly maxDepth?: number
+  /** Look for `unsafe_number`. Default true. */
+  readonly numbers?: boolean
 }
 
 /**
@@ -114,6 +116,7 @@ const CLOSE_BRACE = 0x7d
  */
 export function readStrict(text: string, options?: StrictOptions): StrictResult {
   const maxDepth = options?.maxDepth ?? DEFAULT_MAX_JSON_DEPTH
+  const numbers = options?.numbers ?? true
   const length = text.length
   const issues: StrictIssue[] = []
   let issueCount = 0
@@ -225,7 +228,7 @@ export function readStrict(text: string, options?: StrictOptions): StrictResult 
           if (code === QUOTE) return unfitInString(text, ~end)
           return unfit(text, ~end, ~end === at ? (EXPECTED[expected] as string) : scalarRest(code))
         }
-        if (code <= NINE && code !== QUOTE && isUnsafeNumber(text, at, end)) note('unsafe_number', at)
+        if (numbers && code <= NINE && code !== QUOTE && isUnsafeNumber(text, at, end)) note('unsafe_number', at)
         at = end
         expected = afterValue(keys, path.length)
         continue

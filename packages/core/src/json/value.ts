@@ -10,5 +10,10 @@ export type JsonObject = { readonly [key: string]: JsonValue }
 
 /** True for a JSON object: not for `null`, not for an array. */
 export function isJsonObject(value: JsonValue): value is JsonObject {
+  return isRecord(value)
+}
+
+/** The same of a value that may be anything. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

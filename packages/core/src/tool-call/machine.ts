@@ -313,9 +313,10 @@ export class ToolCallMachine {
       return
     }
     if (record.freeText) {
+      this.#move(record, 'complete')
+      if (this.#holdUnsafe(record, out)) return
       record.parsedArguments = { input: record.argumentsText }
       record.emptyArguments = record.argumentsText === ''
-      this.#move(record, 'complete')
       return
     }
     const result = readArguments(record.argumentsText, {
@@ -335,11 +336,7 @@ export class ToolCallMachine {
       this.#hold(record, 'arguments_unsafe', out)
       return
     }
-    if (record.unsafe !== undefined) {
-      record.message = record.unsafe
-      this.#hold(record, 'arguments_unsafe', out)
-      return
-    }
+    if (this.#holdUnsafe(record, out)) return
     record.parsedArguments = result.value
     record.emptyArguments = Object.keys(result.value).length === 0
     if (result.empty) this.#options.note?.('arguments_empty')
@@ -347,6 +344,14 @@ export class ToolCallMachine {
       record.repair = result.repair
       this.#options.note?.('arguments_repaired', result.repair)
     }
+  }
+
+  /** The adapter said why what came can't be trusted. */
+  #holdUnsafe(record: CallRecord, out: StreamEvent[]): boolean {
+    if (record.unsafe === undefined) return false
+    record.message = record.unsafe
+    this.#hold(record, 'arguments_unsafe', out)
+    return true
   }
 
   /** One call delivered twice is one call: it is not run again, and it holds nobody up. */

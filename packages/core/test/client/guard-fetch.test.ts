@@ -1,7 +1,9 @@
 import { describe, expect, test, vi } from 'vitest'
+import type { StreamAdapter } from '../../src/adapters/adapter.ts'
+import { chatCompletions } from '../../src/adapters/openai-chat/adapter.ts'
 import { StreamError } from '../../src/chunk/stream-error.ts'
-import { guardFetch } from '../../src/client/guard-fetch.ts'
-import type { GuardOptions } from '../../src/client/guard-fetch.ts'
+import { guardFetch, guardFetchWith } from '../../src/client/guard-fetch.ts'
+import type { GuardOptions, GuardWithOptions } from '../../src/client/guard-fetch.ts'
 import type { StreamReport } from '../../src/engine/report.ts'
 import { eventStream, fakeFetch, HELLO, openBody, WIRE } from './fake-fetch.ts'
 import type { Answer } from './fake-fetch.ts'
@@ -398,4 +400,66 @@ test.each(['mine', 'toString'])('an API that is none (%s) is told at once, not w
   expect(() => guardFetch(fetch, { api: api as 'cohere' })).toThrow(
     new RegExp(`^guardFetch: unknown API "${api}"; known are chat_completions, `),
   )
+})
+
+describe('over one adapter', () => {
+  const CUT = WIRE.text('Hel')
+
+  async function through(
+    url: string,
+    options: GuardWithOptions = {},
+    adapter: StreamAdapter = chatCompletions(),
+  ): Promise<{ text: string; code: unknown }> {
+    const send = guardFetchWith(adapter, fakeFetch(eventStream(CUT)).fetch, options)
+    const { text, error } = await readAll(await send(url, ASK))
+    return { text, code: StreamError.is(error) ? error.code : error }
+  }
+
+  test('the same protection', async () => {
+    expect(await through(URL)).toEqual({ text: CUT, code: 'incomplete_stream' })
+  })
+
+  test.each([
+    { name: 'of another API', url: 'https://host.example/v1/messages' },
+    { name: 'of none', url: 'https://host.example/llm' },
+  ])('an address $name passes untouched, unless the API is named', async ({ url }) => {
+    expect(await through(url)).toEqual({ text: CUT, code: undefined })
+    expect(await through(url, { api: 'chat_completions' })).toEqual({ text: CUT, code: 'incomplete_stream' })
+  })
+
+  test('repairs and profile are those of the adapter, and its output is written anew where that is asked for', async () => {
+    const body = WIRE.call('c1', 'f', '{"a":1}}') + WIRE.finish('tool_calls') + WIRE.done
+    const send = guardFetchWith(chatCompletions({ repairs: ['extra-brackets'] }), fakeFetch(eventStream(body)).fetch, {
+      mode: 'normalise',
+    })
+    const { text, error } = await readAll(await send(URL, ASK))
+    expect(error).toBeUndefined()
+    expect(text).toContain('data: [DONE]')
+    expect(text).not.toContain('1}}')
+    const same = guardFetch(fakeFetch(eventStream(body)).fetch, {
+      mode: 'normalise',
+      profile: { repairs: ['extra-brackets'] },
+    })
+    expect((await readAll(await same(URL, ASK))).text).toBe(text)
+  })
+
+  test('an adapter of one’s own is asked; whose requests it reads is named', async () => {
+    const own = { ...chatCompletions(), api: 'mine' as 'chat_completions' }
+    expect(() => guardFetchWith(own)).toThrow(/^guardFetchWith: unknown API "mine"; known are chat_completions/)
+    expect(await through('https://host.example/llm', { api: 'chat_completions' }, own)).toMatchObject({
+      code: 'incomplete_stream',
+    })
+  })
+
+  test.each<[string, unknown, unknown, object, RegExp]>([
+    ['no adapter', fetch, fetch, {}, /^guardFetchWith takes an adapter first, chatCompletions\(\) for example$/],
+    ['nothing', undefined, fetch, {}, /takes an adapter first/],
+    ['options in place of fetch', chatCompletions(), {}, {}, /an adapter, a fetch function, then its options/],
+    ['a profile', chatCompletions(), fetch, { profile: {} }, /^guardFetchWith: .*profile/],
+    ['a mode that is none', chatCompletions(), fetch, { mode: 'watch' }, /^guardFetchWith: unknown mode "watch"/],
+  ])('%s: a TypeError', (_, adapter, inner, options, says) => {
+    const make = (): unknown => guardFetchWith(adapter as StreamAdapter, inner as typeof fetch, options)
+    expect(make).toThrow(TypeError)
+    expect(make).toThrow(says)
+  })
 })

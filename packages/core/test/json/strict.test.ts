@@ -425,3 +425,13 @@ describe('readStrict: cost', { timeout: 10_000 }, () => {
     expect(readStrict(text).ok).toBe(ok)
   })
 })
+
+test('numbers are not looked at where that is not asked for; everything else is as it was', () => {
+  const text = '{"n":9007199254740993,"a":1e400,"a":0.1,"__proto__":1}'
+  const all = readStrict(text)
+  const keys = readStrict(text, { numbers: false })
+  if (!all.ok || !keys.ok) throw new Error('it is JSON')
+  expect(keys.issues).toEqual(all.issues.filter(({ code }) => code !== 'unsafe_number'))
+  expect([all.issueCount - keys.issueCount, keys.value]).toEqual([2, all.value])
+  expect(readStrict('[01]', { numbers: false })).toEqual(readStrict('[01]'))
+})

@@ -4,6 +4,7 @@ import {
   chatCompletions,
   createStreamEngine,
   guardFetch,
+  guardFetchWith,
   mapEventStream,
   parseEventStream,
   streamModel,
@@ -81,6 +82,7 @@ streamModel({
 streamModel({ api: 'responses', retry: { attempts: undefined }, body: vendorBody })
 streamModelWith(chatCompletions(), { apiKey: perhaps, api: undefined, body: vendorBody })
 guardFetch(fetch, { api: undefined, onReport: undefined })
+guardFetchWith(chatCompletions(), fetch, { api: undefined, onReport: undefined })
 // @ts-expect-error what is needed is not optional
 streamModel({ api: 'responses', apiKey: perhaps, body: undefined })
 
@@ -92,5 +94,8 @@ streamModel({ api: 'responses', body: vendorBody, adapter: chatCompletions() })
 
 // It takes the place of any `fetch`.
 expectTypeOf(guardFetch()).toEqualTypeOf<typeof fetch>()
+expectTypeOf(guardFetchWith(chatCompletions())).toEqualTypeOf<typeof fetch>()
+// @ts-expect-error the adapter was told its profile when it was made
+guardFetchWith(chatCompletions(), fetch, { profile: {} })
 // @ts-expect-error modes are a closed union
 guardFetch(fetch, { mode: 'watch' })

@@ -2,6 +2,7 @@ import { open, readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { readRecordings, writeRecordings } from 'streamfold/recording'
 import type { LineToWrite, Recording } from 'streamfold/recording'
+import { refuseDevice } from './device-name.ts'
 import { inflatedBytes } from './gzip.ts'
 import { runningSha256, sha256Of } from './sha256.ts'
 
@@ -30,13 +31,14 @@ export function formatRecordings(recordings: readonly { readonly lines: readonly
 /**
  * Writes a recording, or any text made of one, as gzip where the name ends in `.gz`; readable by its owner only.
  *
- * @throws Error `EEXIST` for a file that exists, unless `overwrite` is set
+ * @throws Error `EEXIST` for a file that exists, unless `overwrite` is set; `EINVAL` for the name of a device, on Windows
  */
 export async function writePrivateFile(
   path: string,
   text: string | Uint8Array,
   { overwrite = false }: { readonly overwrite?: boolean } = {},
 ): Promise<void> {
+  refuseDevice(path)
   const file = await open(path, overwrite ? 'w' : 'wx', PRIVATE_FILE)
   try {
     // The mode above is for a new file only.

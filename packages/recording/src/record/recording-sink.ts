@@ -1,5 +1,6 @@
 import { createWriteStream, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { refuseDevice } from '../file/device-name.ts'
 import { PRIVATE_FILE } from '../file/recording-file.ts'
 
 /** Where the lines of one exchange go. */
@@ -25,6 +26,7 @@ const GATHER_BYTES = 64 * 1024
  * gathered in the last 20 ms is lost then.
  */
 export function fileSink(file: string): RecordingSink {
+  refuseDevice(file)
   const stream = createWriteStream(file, { flags: 'wx', mode: PRIVATE_FILE })
   let failure: Error | undefined
   let gathered = ''

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Recording } from 'streamfold/recording'
 import { applyFaults } from '../faults/apply-faults.ts'
 import { parseFaults } from '../faults/fault-spec.ts'
+import { portableName } from '../file/device-name.ts'
 import { formatRecordings, PRIVATE_FILE } from '../file/recording-file.ts'
 import { cutOffsets, parseCutPlan, refineScript } from '../replay/cut-plan.ts'
 import { bodyOf, recordingOfScript, scriptOf } from '../replay/replay-script.ts'
@@ -51,8 +52,10 @@ export function failingStream(
 
 function fileNameOf({ name }: GoldenSample, { plan, fault }: SampleFailure): string {
   const parts = [name, fault, plan].filter((part) => part !== undefined)
-  return parts
-    .join('--')
-    .replaceAll(/[^A-Za-z0-9.-]+/g, '-')
-    .slice(0, 180)
+  return portableName(
+    parts
+      .join('--')
+      .replaceAll(/[^A-Za-z0-9.-]+/g, '-')
+      .slice(0, 180),
+  )
 }

@@ -14,6 +14,8 @@ import type { HeartbeatAnswer } from './lease.ts'
 import { findExecution, listExecutions, showExecution, trailOf } from './look.ts'
 import type { AuditLine, ExecutionDetails, ListOptions } from './look.ts'
 import { prune } from './prune.ts'
+import { refusedCalls } from './refused-calls.ts'
+import type { RefusedCall, RefusedOptions } from './refused-calls.ts'
 import { release } from './release.ts'
 import type { ReleaseAnswer, ReleaseRequest } from './release-request.ts'
 import { nextTurn, readRun, saveAnswer, startRun } from './run.ts'
@@ -58,6 +60,8 @@ export interface Ledger {
 
   /** Executions of a tenant, newest first. */
   list(tenant: string, options?: ListOptions): Promise<readonly Execution[]>
+  /** Calls of a tenant that were refused, denied or cancelled, newest first: they have no execution. */
+  refusedCalls(tenant: string, options?: RefusedOptions): Promise<readonly RefusedCall[]>
   find(tenant: string, key: string): Promise<Execution | undefined>
   /** One execution with its attempts, calls and trail. */
   show(tenant: string, key: string): Promise<ExecutionDetails | undefined>
@@ -111,6 +115,7 @@ export async function openLedger(store: Store): Promise<Ledger> {
     decideApproval: (tenant, approvalId, decision) => decideApproval(store, tenant, approvalId, decision),
     isApproved: (execution) => isApproved(store, execution),
     list: (tenant, options) => listExecutions(store, tenant, options),
+    refusedCalls: (tenant, options) => refusedCalls(store, tenant, options),
     find: (tenant, key) => findExecution(store, tenant, key),
     show: (tenant, key) => showExecution(store, tenant, key),
     trail: (tenant, runId) => trailOf(store, tenant, runId),

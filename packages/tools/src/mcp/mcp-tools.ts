@@ -4,6 +4,7 @@ import { defineTool } from '../define/define-tool.ts'
 import type { ToolDefinition } from '../define/define-tool.ts'
 import type { JsonSchema } from '../define/json-schema.ts'
 import type { Effect, Tool, ToolContext } from '../define/tool.ts'
+import { NoEffectError } from '../executor/no-effect-error.ts'
 import { LONGEST_TIMER_MS } from '../longest-timer.ts'
 import { messageOf } from '../thrown.ts'
 import { effectOf } from './annotations.ts'
@@ -26,6 +27,8 @@ export interface McpClient {
     resultSchema?: undefined,
     options?: { signal?: AbortSignal; timeout?: number },
   ): Promise<object>
+  /** What it is connected over; undefined while it is not connected. A client without this field says nothing of that. */
+  readonly transport?: object | undefined
 }
 
 /** What the operator says about one tool of a server; it wins over whatever the server says. */
@@ -119,10 +122,16 @@ function approvalOf(options: McpToolsOptions, override: Partial<McpToolOverride>
 }
 
 /**
+ * A client that is not connected has sent nothing: that is known before it is asked, and the call has had no effect. Any error that it
+ * gives itself leaves that open; a connection that is refused, for example, may be that of a server that it was redirected to.
+ *
  * An error answer is thrown on as it is: no code of it proves that the tool was not entered. Servers pass on the codes that their
  * tools throw, and the official client gives -32602 (invalid params) also for a result that does not fit the tool's output schema.
  */
 async function callTool(client: McpClient, name: string, args: JsonObject, context: ToolContext): Promise<JsonValue> {
+  if ('transport' in client && client.transport === undefined) {
+    throw new NoEffectError('the MCP client is not connected to its server; nothing was sent')
+  }
   const params = { name, arguments: { ...args }, _meta: { [IDEMPOTENCY_KEY_META]: context.idempotencyKey } }
   // The executor keeps the time.
   const options = { signal: context.signal, timeout: LONGEST_TIMER_MS }

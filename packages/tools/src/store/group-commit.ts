@@ -58,7 +58,9 @@ export class GroupCommit {
     try {
       this.#file.exec(this.#begin)
       for (const work of group) ran.push(await this.#one(work, group.length > 1))
-      this.#file.exec(ran.some(({ ok }) => ok) ? 'commit' : 'rollback')
+      if (ran.some(({ ok }) => ok)) this.#file.exec('commit')
+      // Where SQLite has undone it already, each still learns its own reason.
+      else this.#undo()
     } catch (cause) {
       this.#undo()
       const reason = sqliteError(cause)
@@ -76,6 +78,7 @@ export class GroupCommit {
     if (amongOthers) this.#file.exec('savepoint one')
     try {
       const value = await work.body(tx)
+      tx.throwIfUndone()
       if (amongOthers) this.#file.exec('release one')
       return { work, ok: true, value }
     } catch (reason) {
@@ -107,6 +110,8 @@ export class GroupCommit {
 class OpenTransaction implements Queries {
   readonly #file: SqliteFile
   #over = false
+  /** What may have made SQLite undo the whole transaction: a statement after it would be committed on its own. */
+  #undone: StoreError | undefined
 
   constructor(file: SqliteFile) {
     this.#file = file
@@ -114,11 +119,18 @@ class OpenTransaction implements Queries {
 
   async query<R extends object>(text: string, values: readonly (string | number | null)[] = []): Promise<readonly R[]> {
     if (this.#over) throw new StoreError('closed', 'the transaction is over; a query of it came too late')
+    this.throwIfUndone()
     try {
       return this.#file.all(text, storable(values)) as readonly R[]
     } catch (cause) {
-      throw sqliteError(cause)
+      const error = sqliteError(cause)
+      if (error.code === 'full' || error.code === 'unavailable') this.#undone = error
+      throw error
     }
+  }
+
+  throwIfUndone(): void {
+    if (this.#undone !== undefined) throw this.#undone
   }
 
   end(): void {

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { refuseDevice } from './device-name.ts'
 import { openPostgres } from './postgres.ts'
 import type { PostgresOptions } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
@@ -22,6 +23,7 @@ export async function openStore(address: string, options: StoreOptions = {}): Pr
   if (path.trim() === '' || path === ':memory:') {
     throw new StoreError('invalid_url', 'a store needs a file: what is only in memory is lost with the process')
   }
+  refuseDevice(path)
   return await openSqlite(path, options)
 }
 

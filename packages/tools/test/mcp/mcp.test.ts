@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from '@modelcontextprotocol/sdk/types.js'
 import type { CallToolRequest, CallToolResult, ListToolsResult } from '@modelcontextprotocol/sdk/types.js'
@@ -163,6 +164,36 @@ describe.each(['stdio', 'http'] as const)('tools of a server, over %s', (kind) =
     expect(asked.length).toBe(1)
   })
 
+  test('not connected any more: nothing was sent, so it has failed, also what changes things', async () => {
+    const client = connection!.client
+    await client.close()
+    const result = await call('send', '{"name":"x"}')
+    expect(result).toMatchObject({ status: 'failed', code: 'execution_failed' })
+    expect(result.content).toContain('not connected')
+    expect(asked).toEqual([])
+  })
+
+  test('not connected any more, for the server has gone: the same once the client knows', async () => {
+    const { client } = connection!
+    const gone = new Promise<void>((resolve) => Object.assign(client, { onclose: resolve }))
+    const { transport } = client
+    if (transport instanceof StdioClientTransport) process.kill(transport.pid!)
+    else await transport!.close()
+    await gone
+    expect(await call('send', '{"name":"x"}')).toMatchObject({ status: 'failed', code: 'execution_failed' })
+    expect(asked).toEqual([])
+  })
+
+  test('a connection that breaks while the call is under way leaves it open', async () => {
+    const { client } = connection!
+    answer = () => {
+      void client.close()
+      return { content: [] }
+    }
+    expect(await call('send', '{"name":"x"}')).toMatchObject({ status: 'unknown', code: 'outcome_unknown' })
+    expect(asked).toHaveLength(1)
+  })
+
   test('structured content is preferred; parts that are no text stay parts', async () => {
     answer = () => ({ content: [{ type: 'text', text: '{"n":1}' }], structuredContent: { n: 1 } })
     expect(await call('look', '{"name":"x"}')).toMatchObject({ content: '{"n":1}' })
@@ -177,6 +208,18 @@ const clientOf = (tools: ListToolsResult['tools'], more: Partial<McpClient> = {}
   listTools: async () => ({ tools }),
   callTool: async () => ({}),
   ...more,
+})
+
+test('a client that does not say whether it is connected: what it throws leaves it open', async () => {
+  const client = clientOf(LISTED.slice(-1), {
+    callTool: async () => {
+      throw new Error('Not connected')
+    },
+  })
+  const { tools } = await mcpTools(client, { tools: { send: { effect: 'unsafe', approve: 'never' } } })
+  const ready = { callId: 'c', ordinal: 0, name: 'send', argumentsText: '{"name":"x"}', parsedArguments: {} }
+  const { results } = await executorOf(tools).run({ choice: 0, calls: [ready] }, { runId: 'says_nothing', turn: 1 })
+  expect(results[0]).toMatchObject({ status: 'unknown', code: 'outcome_unknown' })
 })
 
 describe('what a server says of itself', () => {

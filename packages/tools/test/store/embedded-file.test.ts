@@ -136,3 +136,17 @@ test('a killed process lets go of the file', async () => {
   expect(spawnSync(process.execPath, ['-e', program, path], { cwd: import.meta.dirname }).signal).toBe('SIGKILL')
   await opened(path)
 })
+
+test.each(['nul', 'sqlite:NUL.db', 'folder/com1.ledger.db', 'C:\\ledgers\\aux'])(
+  '%s is a device to Windows, which would forget the ledger at once: refused there',
+  async (address) => {
+    const real = Object.getOwnPropertyDescriptor(process, 'platform')!
+    Object.defineProperty(process, 'platform', { ...real, value: 'win32' })
+    onTestFinished(() => void Object.defineProperty(process, 'platform', real))
+    expect(await rejection(openStore(address))).toMatchObject({
+      name: 'StoreError',
+      code: 'invalid_url',
+      message: expect.stringContaining('names a device of Windows') as string,
+    })
+  },
+)

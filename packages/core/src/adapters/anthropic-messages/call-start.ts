@@ -1,8 +1,9 @@
 import type { ServerSentEvent } from '../../sse/event.ts'
 import type { AdapterOutput } from '../adapter.ts'
 import { isKeepable } from '../kept-value.ts'
+import { statedTwice } from '../stated-twice.ts'
 import { identity, nameText } from '../wire-value.ts'
-import { readStartInput } from './call-input.ts'
+import { NOTHING, readStartInput } from './call-input.ts'
 import type { StartInput } from './call-input.ts'
 import { CALL_KEYS, isSaid } from './wire.ts'
 
@@ -14,6 +15,8 @@ export interface CallStart {
   readonly providerExecuted: boolean
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   readonly invalidUtf8: boolean
+  /** Why what the start says can't be trusted. */
+  readonly unsafe: string | undefined
 }
 
 type Wire = Readonly<Record<string, unknown>>
@@ -30,12 +33,16 @@ export function readCallStart(
   return {
     id: identity(raw['id']),
     name: nameText(raw['name']),
-    input: typeof input === 'string' ? { text: '', serialised: false } : input,
+    input: typeof input === 'string' ? NOTHING : input,
     providerExecuted,
     metadata: extrasOf(raw, type),
     invalidUtf8: event.invalidUtf8 === true,
+    unsafe: providerExecuted ? undefined : statedTwice(event, START),
   }
 }
+
+/** What the start of a block says of it; whole messages have their blocks in another place. */
+const START = ['/type', '/index', '/content_block', '/content', '/message/content'] as const
 
 /** Everything else that a call says is kept, and its type where that is not the usual one. */
 function extrasOf(raw: Wire, type: string): Record<string, unknown> | undefined {

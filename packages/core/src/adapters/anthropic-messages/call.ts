@@ -29,6 +29,7 @@ export class MessageCall implements CallSlot {
   ended = false
   #input: StartInput | undefined
   #providerExecuted = false
+  #touched = false
   #text = ''
   #held = ''
   #conflicted = false
@@ -55,11 +56,13 @@ export class MessageCall implements CallSlot {
       ...(start.providerExecuted && { providerExecuted: true }),
       ...(start.invalidUtf8 && { invalidUtf8: true }),
       ...(start.metadata !== undefined && { metadata: start.metadata }),
+      ...(start.unsafe !== undefined && { unsafeArguments: start.unsafe }),
     })
   }
 
   /** The start of a block that is open: it may only say the same again. */
   beginAgain(start: CallStart, out: AdapterOutput): void {
+    if (start.unsafe !== undefined) out.chunks.push({ ...this.#delta(''), unsafeArguments: start.unsafe })
     if (start.providerExecuted !== this.#providerExecuted) {
       this.conflict('the block was started twice, as a call for the caller and as one that the provider runs', out)
     } else if (start.name !== undefined && start.name !== this.name) {
@@ -70,6 +73,11 @@ export class MessageCall implements CallSlot {
     } else if (start.input.text !== '' && !isSameInput(start.input.text, this.#input?.text ?? '')) {
       this.conflict('the block was started twice, with different inputs', out)
     } else if (start.id !== undefined) this.providerCallId ??= start.id
+  }
+
+  /** A delta came, be it empty: the input is what the deltas say. */
+  touch(): void {
+    this.#touched = true
   }
 
   append(text: string, invalidUtf8: boolean, out: AdapterOutput): void {
@@ -108,7 +116,12 @@ export class MessageCall implements CallSlot {
     this.#held = ''
     const input = this.#input
     this.#input = undefined
-    if (input === undefined || input.text === '') return
+    if (input === undefined) return
+    if (input.text === '') {
+      if (input.stated || this.#touched || this.#providerExecuted || this.arguments.state !== 'empty') return
+      out.chunks.push({ ...this.#delta(''), unsafeArguments: 'the wire closed the call, and never stated its input' })
+      return
+    }
     if (this.arguments.state === 'empty') {
       if (input.serialised) out.note('arguments_as_object')
       out.chunks.push({

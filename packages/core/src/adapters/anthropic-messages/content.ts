@@ -288,6 +288,7 @@ export class MessageContent {
     event: ServerSentEvent,
     out: AdapterOutput,
   ): void {
+    if (text === '' && block instanceof MessageCall) block.touch()
     if (text === null || text === '') return
     if (typeof text !== 'string') {
       out.skipped.push({ message: 'a piece of input is no text' })

@@ -12,6 +12,7 @@ import type { ProviderProfile } from '../profile.ts'
 import { ProviderFields } from '../provider-fields.ts'
 import { startedAgain } from '../splice.ts'
 import { startChunk } from '../start-chunk.ts'
+import { statedTwice } from '../stated-twice.ts'
 import { WholeCalls } from '../whole-calls.ts'
 import { blockKey, identity, isNothing, isRecord, nameText } from '../wire-value.ts'
 import { finishReasonOf } from './finish-reason.ts'
@@ -195,6 +196,8 @@ class ConverseMachine implements AdapterMachine {
         // A type that is not known is no tool of the caller's.
         providerExecuted: (identity(toolUse['type']) ?? 'tool_use') !== 'tool_use',
         invalidUtf8: event.invalidUtf8 === true,
+        // The event holds nothing but the start of this call.
+        unsafe: statedTwice(event, WHOLE_EVENT),
       }
       this.#calls.start(key, call, out)
       return
@@ -271,6 +274,8 @@ function takeUsage(metadata: Fields, out: AdapterOutput): void {
   const { usage } = metadata
   if (isRecord(usage)) out.chunks.push({ type: 'usage', usage: usageOf(usage) })
 }
+
+const WHOLE_EVENT = [''] as const
 
 /** `p` is padding of random length; it means nothing. */
 const PADDING_KEYS: ReadonlySet<string> = new Set(['p'])

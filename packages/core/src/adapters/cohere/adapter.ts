@@ -5,6 +5,7 @@ import { checkCorruptEvent } from '../corrupt-event.ts'
 import { faultOfPayload } from '../error-body.ts'
 import type { PayloadHandlers } from '../payload.ts'
 import type { ProviderProfile } from '../profile.ts'
+import { statedTwice } from '../stated-twice.ts'
 import { blockKey, identity, isNothing, isRecord, nameText } from '../wire-value.ts'
 import { CohereMessage } from './message.ts'
 import { readV1 } from './v1.ts'
@@ -186,7 +187,11 @@ class CohereMachine implements AdapterMachine {
       return
     }
     const body = record(call['function'])
-    const identified = { id: identity(call['id']), name: nameText(body['name']) }
+    const identified = {
+      id: identity(call['id']),
+      name: nameText(body['name']),
+      unsafe: statedTwice(event, CALL_START),
+    }
     if (this.#message.calls.start(key, identified, out)) this.#arguments(key, body['arguments'], event, out)
   }
 
@@ -203,6 +208,9 @@ class CohereMachine implements AdapterMachine {
     else if (!isNothing(text)) out.skipped.push({ message: 'the arguments of a call are not a string' })
   }
 }
+
+/** What the start of a call says of it. */
+const CALL_START = ['/type', '/index', '/delta/message/tool_calls'] as const
 
 function isTyped(value: Fields, name: string | undefined): boolean {
   return name !== 'error' && (typeof value['type'] === 'string' || typeof value['event_type'] === 'string')

@@ -1,6 +1,6 @@
 import type { ServerSentEvent } from '../../sse/event.ts'
 import type { AdapterOutput } from '../adapter.ts'
-import { argumentText } from '../argument-value.ts'
+import { argumentsOfCall } from '../stated-twice.ts'
 import { identity, isNothing, isRecord, nameText } from '../wire-value.ts'
 import type { CohereMessage } from './message.ts'
 
@@ -60,7 +60,7 @@ function readCalls(list: unknown, message: CohereMessage, event: ServerSentEvent
     return
   }
   for (const [i, raw] of (list as readonly unknown[]).entries()) {
-    const value = isRecord(raw) ? argumentText(raw['parameters'], { event, pointer: `/tool_calls/${i}` }) : undefined
+    const value = isRecord(raw) ? argumentsOfCall(raw['parameters'], { event, pointer: `/tool_calls/${i}` }) : undefined
     if (!isRecord(raw) || value === undefined) {
       out.skipped.push({ message: 'an element of tool_calls is not a call' })
       continue

@@ -4,6 +4,7 @@ import { argumentText, isUnsafe, UNSAFE } from '../argument-value.ts'
 import type { ArgumentValue } from '../argument-value.ts'
 import type { CallIds } from '../call-id.ts'
 import type { ChoiceBlocks } from '../choice-blocks.ts'
+import { argumentsOfCall, statedTwice } from '../stated-twice.ts'
 import { WholeCalls } from '../whole-calls.ts'
 import type { WireCall, WrittenCall } from '../whole-calls.ts'
 import { identity, isNothing, isRecord } from '../wire-value.ts'
@@ -94,12 +95,12 @@ export class CandidateCalls {
     const call: WireCall = { id, name, metadata, invalidUtf8: event.invalidUtf8 === true }
     if (!more && isNothing(raw['partialArgs'])) {
       // The whole call: its name may be there twice, too.
-      const value = argumentText(raw['args'], { event, pointer })
+      const value = argumentsOfCall(raw['args'], { event, pointer })
       if (value !== undefined) return this.write(call, value, out)
       out.skipped.push({ message: 'the arguments of a functionCall are nested too deeply to be written down' })
       return true
     }
-    const written = this.#calls.open(call, out)
+    const written = this.#calls.open({ ...call, unsafe: statedTwice(event, [pointer]) }, out)
     if (written === undefined) return false
     const opened = { call: written, pieces: new PartialArguments(), stated: undefined, unsafe: undefined, lost: false }
     this.#open = opened

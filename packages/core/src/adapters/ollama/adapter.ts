@@ -1,7 +1,6 @@
 import { permitsToolCalls } from '../../chunk/finish-reason.ts'
 import type { ServerSentEvent } from '../../sse/event.ts'
 import type { AdapterContext, AdapterMachine, AdapterOutput, StreamAdapter } from '../adapter.ts'
-import { argumentText } from '../argument-value.ts'
 import { CallIds } from '../call-id.ts'
 import { ChoiceBlocks } from '../choice-blocks.ts'
 import type { TextBlockType } from '../text-block.ts'
@@ -12,6 +11,7 @@ import type { PayloadHandlers } from '../payload.ts'
 import type { ProviderProfile } from '../profile.ts'
 import { ProviderFields } from '../provider-fields.ts'
 import { startChunk } from '../start-chunk.ts'
+import { argumentsOfCall } from '../stated-twice.ts'
 import { WholeCalls } from '../whole-calls.ts'
 import { identity, isNothing, isRecord, nameText } from '../wire-value.ts'
 import { finishReasonOf } from './finish-reason.ts'
@@ -140,7 +140,7 @@ class OllamaMachine implements AdapterMachine {
     }
     // The whole call: its name may be there twice, too.
     const pointer = `/message/tool_calls/${i}`
-    const value = argumentText(body['arguments'], { event, pointer })
+    const value = argumentsOfCall(body['arguments'], { event, pointer })
     if (value === undefined) {
       out.skipped.push({ message: 'the arguments of a call are nested too deeply to be written down' })
       return true

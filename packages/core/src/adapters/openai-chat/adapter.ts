@@ -28,6 +28,7 @@ import type { WireChoice, WireChunk, WireDelta } from './wire.ts'
 import { tooManyCalls, tooManyChoices } from '../limit-fault.ts'
 import { readFinishWord } from '../finish-word.ts'
 import { readUsageEvent } from '../read-event.ts'
+import { statedTwice } from '../stated-twice.ts'
 
 /**
  * OpenAI Chat Completions and the servers that speak it. What a server does differently is told by its profile.
@@ -67,6 +68,9 @@ class ChatMachine implements AdapterMachine {
   #model: string | undefined
   #usage: TokenUsage | undefined
   #usageIsOwn = false
+  /** Of the last fragment that had a name. */
+  #lastId: string | undefined
+  #lastName: string | undefined
 
   readonly #handlers: PayloadHandlers = {
     json: (value, event, out) => this.#payload(value, event, out),
@@ -312,9 +316,20 @@ class ChatMachine implements AdapterMachine {
           'the arguments came as a JSON value with a number that would be rounded or a key that is there twice'
       }
     }
+    if (fragment.name !== undefined) this.#suspect(fragment, event)
     if (choice.tool(fragment, afterSibling, event.invalidUtf8 === true, out)) return true
     out.chunks.push(tooManyCalls(choice.index, this.#context.limits.callsPerChoice))
     return false
+  }
+
+  /** A fragment with a name opens a call, as a rule; some servers repeat it, with its id, in every one. */
+  #suspect(fragment: ToolFragment, event: ServerSentEvent): void {
+    const { name, id } = fragment
+    if (id !== undefined && id === this.#lastId && name === this.#lastName) return
+    this.#lastId = id
+    this.#lastName = name
+    const twice = statedTwice(event, CALL_PLACES)
+    if (twice !== undefined) fragment.unsafe ??= twice
   }
 
   #finish(raw: unknown, choice: ChatChoice, out: AdapterOutput): void {
@@ -343,6 +358,13 @@ class ChatMachine implements AdapterMachine {
     out.chunks.push({ type: 'usage', usage })
   }
 }
+
+/** What says which call a fragment is of, and what it says of it. */
+const CALL_PLACES = ['delta', 'message'].flatMap((of) => [
+  '/choices/*/index',
+  `/choices/*/${of}/tool_calls`,
+  `/choices/*/${of}/function_call`,
+])
 
 const LOGPROB_LISTS = ['content', 'refusal'] as const
 

@@ -62,6 +62,11 @@ export class CallItem {
   #sentId: string | undefined
   #conflicted = false
   #rewrites = 0
+  /** The wire said what the input is, be it nothing. */
+  #isStated = false
+  /** The item that ended the call without a word of its input. */
+  #unstated: Raw | undefined
+  #suspected = false
   #notedHost = false
 
   constructor(type: string, kind: CallKind, raw: Raw, ordinal: number, context: CallContext, isTail: boolean) {
@@ -130,11 +135,26 @@ export class CallItem {
       return
     }
     this.#text += text
+    // The end of an input that began before does not say what it is.
+    if (!this.#isTail) this.#isStated = true
     if (!this.#isTail) this.#emit(text, out, invalidUtf8 ? { invalidUtf8: true } : {})
   }
 
   /** The wire states the whole input. */
-  restate({ text, unsafe }: StatedInput, invalidUtf8: boolean, out: AdapterOutput): void {
+  restate(stated: StatedInput, invalidUtf8: boolean, out: AdapterOutput): void {
+    this.#isStated = true
+    this.#restate(stated, invalidUtf8, out)
+    this.#closeStated(out)
+  }
+
+  /** The wire states an empty input, or none beside the fragments that came: those stand. */
+  restateEmpty(out: AdapterOutput): void {
+    if (this.#isTail) return
+    this.#isStated = true
+    this.#closeStated(out)
+  }
+
+  #restate({ text, unsafe }: StatedInput, invalidUtf8: boolean, out: AdapterOutput): void {
     const before = this.#text
     const corrupt = invalidUtf8 && text.includes('\ufffd')
     if (this.#isTail && this.#tail === undefined) {
@@ -147,7 +167,7 @@ export class CallItem {
     if (corrupt) {
       if (before === '') this.#text = text
       this.#emit(before === '' ? text : '', out, { invalidUtf8: true })
-    } else if (text.startsWith(before) && !this.done && !this.#isTail) {
+    } else if (text.startsWith(before) && (!this.done || this.#unstated !== undefined) && !this.#isTail) {
       if (before !== '') out.note('deltas_incomplete', 'input of a call')
       this.#text = text
       this.#emit(text.slice(before.length), out, unsafe === undefined ? {} : { unsafeArguments: unsafe })
@@ -160,9 +180,25 @@ export class CallItem {
     return !this.#kind.freeText && this.#rewrites++ < MOST_REWRITES && isSameValue(before, text)
   }
 
-  /** The item is whole. Its fields but the input are kept: it is sent back in the next turn. */
+  /**
+   * The item is whole. A call of which no input was ever stated, not even an empty one, waits for what restates it: that its input
+   * is empty would be a guess.
+   */
   close(raw: Raw, out: AdapterOutput): void {
     this.done = true
+    if (this.isCallers && !this.#isStated) this.#unstated = raw
+    else this.#close(raw, out)
+  }
+
+  #closeStated(out: AdapterOutput): void {
+    const raw = this.#unstated
+    if (raw === undefined) return
+    this.#unstated = undefined
+    this.#close(raw, out)
+  }
+
+  /** Its fields but the input are kept: it is sent back in the next turn. */
+  #close(raw: Raw, out: AdapterOutput): void {
     if (this.#owner === 'host' && !this.#notedHost) {
       this.#notedHost = true
       out.note('built_in_call', this.type)
@@ -172,6 +208,13 @@ export class CallItem {
     this.flush(out)
     this.#emit('', out, isKeepable(item) ? { metadata: { item } } : {})
     out.chunks.push({ type: 'block-end', index: this.#block })
+  }
+
+  /** What opened or closed the call can be read in two ways. Said once: the first of them is reason enough to hold it. */
+  suspect(unsafeArguments: string | undefined, out: AdapterOutput): void {
+    if (unsafeArguments === undefined || this.#suspected) return
+    this.#suspected = true
+    this.#emit('', out, { unsafeArguments })
   }
 
   conflict(message: string, out: AdapterOutput): void {
@@ -190,6 +233,10 @@ export class CallItem {
     const rest = this.#held
     this.#held = ''
     if (rest !== '') this.#send(rest, out, {})
+    if (this.#unstated === undefined) return
+    const { field } = this.#kind
+    this.suspect(`the wire closed the call, and never stated its ${field}`, out)
+    this.#closeStated(out)
   }
 
   #emit(text: string, out: AdapterOutput, extra: Partial<ToolCallDelta>): void {

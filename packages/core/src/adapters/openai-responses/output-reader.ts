@@ -4,6 +4,7 @@ import type { AdapterOutput } from '../adapter.ts'
 import { argumentText } from '../argument-value.ts'
 import { CallIds } from '../call-id.ts'
 import { isKeepable, printed } from '../kept-value.ts'
+import { statedTwice } from '../stated-twice.ts'
 import { identity, isNothing, isRecord, nameText } from '../wire-value.ts'
 import { callKindOf, inputOf } from './call-kind.ts'
 import { CallItem } from './call-item.ts'
@@ -185,8 +186,13 @@ export class OutputReader {
       return
     }
     item.name(nameText(value['name']), out)
+    if (item.isCallers) item.suspect(statedTwice(event, INPUT_DONE), out)
     // Some servers leave it out: the deltas stand.
-    if (isNothing(stated) || stated === '') return
+    if (isNothing(stated)) return
+    if (stated === '') {
+      item.restateEmpty(out)
+      return
+    }
     const input = this.#stated(item, stated, `/${known.field}`, event, out)
     if (input !== undefined) item.restate(input, invalid, out)
   }
@@ -211,6 +217,7 @@ export class OutputReader {
       out.note('index_reused', `output_index ${index}`)
     }
     const item = match ?? this.#open(raw, index, ends && this.#options.isResumed(), event, out)
+    if (item?.kind === 'call' && item.isCallers) item.suspect(statedTwice(event, ITEM), out)
     if (item !== undefined && ends) this.#close(item, raw, '/item', event, out)
   }
 
@@ -280,7 +287,9 @@ export class OutputReader {
     }
     const invalid = event.invalidUtf8 === true
     item.identify(raw, out)
+    if (item.isCallers && !item.done) item.suspect(statedTwice(event, [pointer]), out)
     const value = inputOf(raw, item.callKind)
+    if (value === undefined && raw[item.callKind.field] === '') item.restateEmpty(out)
     // What a hosted tool was given may be told in more detail later; only text is held against text.
     if (value !== undefined && (!item.done || item.isCallers || typeof value === 'string')) {
       const input = this.#stated(item, value, pointer, event, out)
@@ -312,6 +321,10 @@ export class OutputReader {
     return input
   }
 }
+
+/** Of an item that begins or ends, and of an input that is done: what says which call it is, and what it says. */
+const ITEM = ['/type', '/output_index', '/item'] as const
+const INPUT_DONE = ['/type', '/output_index', '/item_id', '/name', '/arguments', '/input'] as const
 
 function isItem(raw: unknown): raw is Raw {
   return isRecord(raw) && typeof raw['type'] === 'string' && raw['type'].trim() !== ''

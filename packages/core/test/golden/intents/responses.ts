@@ -52,6 +52,40 @@ export const responses: ClassIntents = {
     outcome: 'completed',
     choices: [{ text: 'Let me look.', calls: [weather], finish: ['tool-calls', 'completed'] }],
   },
+  'call-arguments-stated-at-the-end': {
+    about:
+      'the finished item has no arguments, and nothing else had any before the final response: the call waits for them',
+    faults: ['F141'],
+    outcome: 'completed',
+    choices: calling,
+  },
+  'call-arguments-stated-empty': {
+    about: 'the finished item says that its arguments are empty: a tool without parameters',
+    faults: ['F042'],
+    outcome: 'completed',
+    choices: [{ calls: [['list_tabs', '', 'complete', null]], finish: ['tool-calls', 'completed'] }],
+    found: ['arguments_empty'],
+  },
+  'call-arguments-never-stated': {
+    about:
+      'no delta, an arguments.done without arguments, items without the field: that they are empty would be a guess',
+    faults: ['F141'],
+    outcome: 'completed',
+    choices: [{ calls: [['list_tabs', '', 'complete', 'arguments_unsafe']], finish: ['tool-calls', 'completed'] }],
+    absent: ['arguments_empty'],
+  },
+  'call-name-twice': {
+    about:
+      'the item of a call has the key name twice: a parser keeps one of them without a word, and which depends on the parser',
+    faults: [],
+    outcome: 'completed',
+    choices: [
+      {
+        calls: [['delete_weather', '{"city":"Oslo"}', 'complete', 'arguments_unsafe']],
+        finish: ['tool-calls', 'completed'],
+      },
+    ],
+  },
   'calls-interleaved': {
     about: 'a hosted file search, then two calls whose deltas take turns',
     faults: ['F083', 'F154'],
