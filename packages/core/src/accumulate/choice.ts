@@ -27,7 +27,7 @@ export class GrowingChoice {
 
   /** False when the block is a call: text then fits nothing. */
   appendText(type: TextBlock['type'], index: number, text: string): boolean {
-    const block = this.#blocks.get(index)
+    const block = this.#blockAt(index)
     if (block instanceof GrowingText) {
       block.append(text)
       this.#touch(block)
@@ -41,7 +41,7 @@ export class GrowingChoice {
   }
 
   appendToolCall(delta: ToolCallDelta): boolean {
-    const block = this.#blocks.get(delta.index)
+    const block = this.#blockAt(delta.index)
     if (block instanceof GrowingToolCall) {
       block.append(delta)
       this.#touch(block)
@@ -135,13 +135,26 @@ export class GrowingChoice {
     else if (sorted.length === 1) this.#shown = [changed.view()]
     else {
       const blocks = this.#shown.slice()
-      blocks[sorted.indexOf(changed)] = changed.view()
-      for (const block of this.#changedBefore) blocks[sorted.indexOf(block)] = block.view()
+      blocks[this.#placeOf(changed)] = changed.view()
+      if (this.#changedBefore.size > 0) {
+        for (const block of this.#changedBefore) blocks[this.#placeOf(block)] = block.view()
+      }
       this.#shown = blocks
     }
     this.#changed = undefined
     if (this.#changedBefore.size > 0) this.#changedBefore.clear()
     return this.#shown
+  }
+
+  /** Blocks are numbered as they are opened, as a rule: then the list has each at its number, without a look-up. */
+  #blockAt(index: number): GrowingBlock | undefined {
+    const block = this.#sorted[index]
+    return block !== undefined && block.index === index ? block : this.#blocks.get(index)
+  }
+
+  /** Where the block stands in the list. */
+  #placeOf(block: GrowingBlock): number {
+    return this.#sorted[block.index] === block ? block.index : this.#sorted.indexOf(block)
   }
 
   #open(block: GrowingBlock): void {

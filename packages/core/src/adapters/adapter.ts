@@ -22,6 +22,8 @@ export interface StreamAdapter {
   readonly finishReason: Evidence
   /** Named argument repairs this profile asks for; none by default. */
   readonly repairs: readonly ArgumentRepair[]
+  /** Data of a few events as servers send them, text and a call. An engine that has read them is kept, which spares streams a cold start. */
+  readonly sample?: readonly string[]
   /** Starts one response. */
   open(context: AdapterContext): AdapterMachine
 }

@@ -42,11 +42,9 @@ export class ProviderFields {
     const said = this.#said
     let at = 0
     for (const key in from) {
-      const place = at < MOST_FIELDS ? at++ : at
-      if (keys[place] !== key) {
-        keys[place] = key
-        said[place] = this.#known.has(key) ? KNOWN : this.#last.get(key)
-      }
+      if (keys[at] !== key) this.#meet(key, at)
+      const place = at
+      if (at < MOST_FIELDS) at++
       const before = said[place]
       if (before === KNOWN) continue
       const value = (from as Record<string, unknown>)[key]
@@ -78,5 +76,13 @@ export class ProviderFields {
       ...(append !== undefined && { append }),
     } satisfies Metadata)
     return settled
+  }
+
+  /** A key that was not at this place in the object before. */
+  #meet(key: string, at: number): void {
+    // What stands behind it is forgotten: a field is listed once, or one of its places would keep an old value.
+    this.#keys.length = at
+    this.#keys[at] = key
+    this.#said[at] = this.#known.has(key) ? KNOWN : this.#last.get(key)
   }
 }

@@ -36,6 +36,7 @@ import {
   unreadableEvent,
   wrongApi,
 } from './faults.ts'
+import { keepEngine } from './kept-engine.ts'
 import { buildReport } from './report-builder.ts'
 import type { ReportSource, StreamReport } from './report.ts'
 import { faultOfPage, faultOfStatus, looksLikePage } from './response-head.ts'
@@ -46,7 +47,9 @@ import type { Rung } from './verdict.ts'
 
 /** @throws TypeError for options that can't work, at construction only. */
 export function createStreamEngine(options: StreamEngineOptions): StreamEngine {
-  return new Engine(options)
+  const engine = new Engine(options)
+  keepEngine(options.adapter, (kept) => new Engine(kept))
+  return engine
 }
 
 const NO_EVENTS: readonly StreamEvent[] = Object.freeze([])

@@ -20,6 +20,7 @@ import { DELTA_KEYS, EVENT_KEYS, MESSAGE_KEYS } from './wire.ts'
 import { tooManyCalls } from '../limit-fault.ts'
 import { readFinishWord } from '../finish-word.ts'
 import { readEvent, readUsageEvent } from '../read-event.ts'
+import { SAMPLE } from './sample.ts'
 
 /**
  * Anthropic Messages, and the servers and clouds that speak it: with or without `event:` lines, and in the binary framing of Amazon
@@ -34,6 +35,7 @@ export function anthropicMessages(profile: ProviderProfile = {}, options: Messag
     sentinel: profile.sentinel ?? 'required',
     finishReason: profile.finishReason ?? 'required',
     repairs: profile.repairs ?? [],
+    sample: SAMPLE,
     open: (context) => new MessageMachine(profile, context, options.template ?? true),
   }
 }

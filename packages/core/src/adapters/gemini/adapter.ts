@@ -18,6 +18,7 @@ import { unframedJson } from './unframed.ts'
 import { usageOf } from './usage.ts'
 import { tooManyChoices } from '../limit-fault.ts'
 import { readEvent, readUsageEvent } from '../read-event.ts'
+import { SAMPLE } from './sample.ts'
 
 /**
  * Gemini's `streamGenerateContent`, of Google AI and of Vertex AI, as events (`alt=sse`) or as one JSON array that grows.
@@ -34,6 +35,7 @@ export function gemini(profile: ProviderProfile = {}): StreamAdapter {
     sentinel: 'optional',
     finishReason: profile.finishReason ?? 'required',
     repairs: profile.repairs ?? [],
+    sample: SAMPLE,
     open: (context) => new GeminiMachine(profile, context),
   }
 }

@@ -29,6 +29,7 @@ import { tooManyCalls, tooManyChoices } from '../limit-fault.ts'
 import { readFinishWord } from '../finish-word.ts'
 import { readUsageEvent } from '../read-event.ts'
 import { statedTwice } from '../stated-twice.ts'
+import { SAMPLE } from './sample.ts'
 
 /**
  * OpenAI Chat Completions and the servers that speak it. What a server does differently is told by its profile.
@@ -43,6 +44,7 @@ export function chatCompletions(profile: ProviderProfile = {}, options: ChatAdap
     sentinel: profile.sentinel ?? 'required',
     finishReason: profile.finishReason ?? 'required',
     repairs: profile.repairs ?? [],
+    sample: SAMPLE,
     open: (context) => new ChatMachine(profile, context, options.template ?? true),
   }
 }
@@ -162,8 +164,8 @@ class ChatMachine implements AdapterMachine {
     this.#readUsage(value, out)
     const settled = this.#fields.read(value, undefined, out)
     this.#inert =
-      settled &&
       this.#inert &&
+      settled &&
       error === undefined &&
       chunk.usage == null &&
       (choices as readonly unknown[]).length === 1 &&
@@ -221,7 +223,13 @@ class ChatMachine implements AdapterMachine {
     if (isRecord(raw.logprobs)) keepLogprobs(raw.logprobs, 'logprobs', LOGPROB_LISTS, choice.index, out)
     const settled = choice.choiceFields.read(raw, choice.index, out)
     if (isRecord(raw.usage)) this.#takeUsage(raw.usage, true, out)
-    this.#inert = settled && isRecord(delta) && raw.logprobs == null && raw.usage == null && raw.finish_reason == null
+    this.#inert =
+      this.#template !== undefined &&
+      settled &&
+      isRecord(delta) &&
+      raw.logprobs == null &&
+      raw.usage == null &&
+      raw.finish_reason == null
     this.#inertChoice = choice
     this.#finish(raw.finish_reason, choice, out)
     if (fault === undefined) return true
@@ -377,7 +385,7 @@ function saysNoError(value: unknown, event: ServerSentEvent): boolean {
     Array.isArray(chunk.choices) &&
     chunk.error === undefined &&
     chunk.x_groq === undefined &&
-    chunk.object === 'chat.completion.chunk' &&
+    chunk.object !== 'error' &&
     event.event === undefined
   )
 }

@@ -21,6 +21,7 @@ import { OutputReader } from './output-reader.ts'
 import { SequenceCheck } from './sequence.ts'
 import { usageOf } from './usage.ts'
 import { EVENT_KEYS, RESPONSE_KEYS } from './wire.ts'
+import { SAMPLE } from './sample.ts'
 
 type Raw = Readonly<Record<string, unknown>>
 
@@ -37,6 +38,7 @@ export function responses(profile: ProviderProfile = {}): StreamAdapter {
     sentinel: profile.sentinel ?? 'required',
     finishReason: profile.finishReason ?? 'required',
     repairs: profile.repairs ?? [],
+    sample: SAMPLE,
     open: (context) => new ResponsesMachine(profile, context),
   }
 }
