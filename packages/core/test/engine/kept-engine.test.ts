@@ -6,6 +6,16 @@ import { createStreamEngine } from '../../src/engine/index.ts'
 
 const encoder = new TextEncoder()
 
+/** An adapter under a name of its own that tells what it was opened with. */
+function watched(api: string, from: StreamAdapter): { adapter: StreamAdapter; opened: AdapterContext[] } {
+  const opened: AdapterContext[] = []
+  const open = (context: AdapterContext): AdapterMachine => {
+    opened.push(context)
+    return from.open(context)
+  }
+  return { adapter: { ...from, api, open }, opened }
+}
+
 describe('the engine that is kept', () => {
   const sampled = APIS.map((api) => adapterFor(api)).filter(({ sample }) => sample !== undefined)
 
@@ -26,16 +36,6 @@ describe('the engine that is kept', () => {
       expect(engine.ended).toBe(false)
     },
   )
-
-  /** An adapter under a name of its own that tells what it was opened with. */
-  function watched(api: string, from: StreamAdapter): { adapter: StreamAdapter; opened: AdapterContext[] } {
-    const opened: AdapterContext[] = []
-    const open = (context: AdapterContext): AdapterMachine => {
-      opened.push(context)
-      return from.open(context)
-    }
-    return { adapter: { ...from, api, open }, opened }
-  }
 
   test('has none of the options of the engine that was asked for, and is made once', () => {
     const chunks: StreamChunk[] = []
