@@ -18,29 +18,35 @@ function heapMiB() {
 
 const SIZES = [1000, 2000, 4000, 8000, 16_000, 32_000]
 
-/** Cost of jobs at growing sizes: medians of a few runs each. Sizes and jobs alternate. */
+/** Long enough for the clock, which the scheduler moves on at its ticks. */
+const SAMPLE_MS = 40
+
+/** Cost of jobs at growing sizes: medians of a few samples each. Sizes and jobs alternate. */
 async function growthOf(sizes, jobs, rounds) {
-  const costs = jobs.map(() => sizes.map(() => []))
-  for (let round = 0; round < rounds + 1; round++) {
-    for (let i = 0; i < sizes.length; i++) {
-      // Small sizes are repeated, so that each sample is long enough for the clock.
-      const times = Math.max(1, Math.floor(sizes[sizes.length - 1] / sizes[i]))
-      for (const [job, run] of jobs.entries()) {
-        globalThis.gc?.()
-        const before = onCpuMs()
-        for (let n = 0; n < times; n++) await run(sizes[i])
-        if (round > 0) costs[job][i].push((onCpuMs() - before) / times)
-      }
+  const cells = sizes.flatMap((size) => jobs.map((run, job) => ({ size, run, job, times: 1, samples: [] })))
+  for (const cell of cells) {
+    // The second run tells how long one takes: the first one is cold.
+    await cell.run(cell.size)
+    const before = performance.now()
+    await cell.run(cell.size)
+    cell.times = Math.max(1, Math.ceil(SAMPLE_MS / (performance.now() - before)))
+  }
+  for (let round = 0; round < rounds; round++) {
+    for (const { size, run, times, samples } of cells) {
+      globalThis.gc?.()
+      const before = onCpuMs()
+      for (let n = 0; n < times; n++) await run(size)
+      samples.push((onCpuMs() - before) / times)
     }
   }
-  return costs.map((samples) => {
-    const typical = samples.map(median)
-    return { sizes, costs: typical, exponent: exponent(typical, sizes) }
+  return jobs.map((_, job) => {
+    const costs = cells.filter((cell) => cell.job === job).map(({ samples }) => median(samples))
+    return { sizes, costs, exponent: exponent(costs, sizes) }
   })
 }
 
-async function growth(sizes, job, rounds = 5) {
-  const [grown] = await growthOf(sizes, [job], rounds)
+async function growth(sizes, job) {
+  const [grown] = await growthOf(sizes, [job], 9)
   return grown
 }
 
@@ -74,18 +80,14 @@ export async function measureSnapshots(kind) {
 
 /** T10: partial arguments as a value after each of n fragments. */
 export function measurePartial() {
-  return growth(
-    SIZES,
-    (n) => {
-      const reader = createPartialJsonReader()
-      reader.push('{"text":"')
-      for (let i = 0; i < n; i++) {
-        reader.push(' word')
-        if (reader.value() === undefined) throw new Error('no value')
-      }
-    },
-    3,
-  )
+  return growth(SIZES, (n) => {
+    const reader = createPartialJsonReader()
+    reader.push('{"text":"')
+    for (let i = 0; i < n; i++) {
+      reader.push(' word')
+      if (reader.value() === undefined) throw new Error('no value')
+    }
+  })
 }
 
 /**
