@@ -1,10 +1,8 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { limitFraming, limitFramingCut, limitGenerator, limitReading } from '../contenders/limit.js'
 import { oursAsync, oursFraming } from '../contenders/ours.js'
 import { alternate } from '../measure.js'
 import { cutWire, makeWire, streamOf } from '../wires/make.js'
+import { startServer } from './start-server.js'
 
 const EVENTS = 20_000
 
@@ -89,14 +87,11 @@ export async function measureAsync({ rounds }) {
  * costs a tenth of that: see {@link measureDelivery}.
  */
 export async function measureLive({ rounds }) {
-  const server = fork(fileURLToPath(new URL('live-server.js', import.meta.url)), ['text', String(EVENTS)], {
-    execArgv: [],
-  })
+  const server = await startServer('live', String(EVENTS))
   try {
-    const [url] = await once(server, 'message')
     let length = 0
     const take = (event) => void (length += event.data.length)
-    const body = async () => (await fetch(url)).body
+    const body = async () => (await fetch(server.url)).body
     const readAndFrame = async () => {
       let cut = ''
       await limitReading(await body(), (read) => void (cut = limitFraming([read], take, cut)))
@@ -115,7 +110,7 @@ export async function measureLive({ rounds }) {
     if (new Set(lengths).size > 1) throw new Error(`not the same events: ${lengths.join(', ')} characters of data`)
     return await alternate(contenders, { rounds })
   } finally {
-    server.kill()
+    server.close()
   }
 }
 

@@ -1,4 +1,3 @@
-import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
@@ -8,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { adapterFor, createStreamEngine } from '../../packages/core/dist/index.js'
 import { readSamples, verify } from '../../packages/recording/dist/index.js'
 import { median } from '../measure.js'
+import { startServer } from './start-server.js'
 
 const CORPUS = fileURLToPath(new URL('../../corpus', import.meta.url))
 const EVENT = Buffer.from(
@@ -16,15 +16,6 @@ const EVENT = Buffer.from(
 /** Of one turn of R1. */
 const PACED_READS = 250
 const REPLAYED_READS = 10_000
-
-/** A server of recording-servers.js in a process of its own, as it would be. */
-async function startServer(kind, argument) {
-  const child = fork(fileURLToPath(new URL('recording-servers.js', import.meta.url)), [kind, argument], {
-    execArgv: [],
-  })
-  const [url] = await once(child, 'message')
-  return { url, close: () => child.kill() }
-}
 
 /**
  * R1: from the upstream's write to the client's read, one read at a time, in microseconds: directly, through the proxy with a

@@ -14,13 +14,13 @@ import { startChunk } from '../start-chunk.ts'
 import { identity, isRecord } from '../wire-value.ts'
 import { MessageContent } from './content.ts'
 import { DeltaTemplate } from './delta-template.ts'
+import { SAMPLE } from './sample.ts'
 import { stopReasonOf } from './stop-reason.ts'
 import { MessageUsage, saysNothing } from './usage.ts'
 import { DELTA_KEYS, EVENT_KEYS, MESSAGE_KEYS } from './wire.ts'
 import { tooManyCalls } from '../limit-fault.ts'
 import { readFinishWord } from '../finish-word.ts'
 import { readEvent, readUsageEvent } from '../read-event.ts'
-import { SAMPLE } from './sample.ts'
 
 /**
  * Anthropic Messages, and the servers and clouds that speak it: with or without `event:` lines, and in the binary framing of Amazon

@@ -1,6 +1,4 @@
-/**
- * A text and a call, as servers send them; see `StreamAdapter.sample`.
- */
+/** A text and a call, as servers send them; see `StreamAdapter.sample`. */
 export const SAMPLE: readonly string[] = [
   '{"type":"message_start","message":{"id":"a","type":"message","role":"assistant","model":"a","content":[],"stop_reason":null,"usage":{"input_tokens":1,"output_tokens":1}}}',
   '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',

@@ -14,11 +14,11 @@ import { startChunk } from '../start-chunk.ts'
 import { choiceIndex, identity, isNothing, isRecord } from '../wire-value.ts'
 import { Candidate } from './candidate.ts'
 import { isUnspecified } from './finish-reason.ts'
+import { SAMPLE } from './sample.ts'
 import { unframedJson } from './unframed.ts'
 import { usageOf } from './usage.ts'
 import { tooManyChoices } from '../limit-fault.ts'
 import { readEvent, readUsageEvent } from '../read-event.ts'
-import { SAMPLE } from './sample.ts'
 
 /**
  * Gemini's `streamGenerateContent`, of Google AI and of Vertex AI, as events (`alt=sse`) or as one JSON array that grows.

@@ -18,6 +18,7 @@ import { ChatChoice } from './choice.ts'
 import { ChunkTemplate } from './chunk-template.ts'
 import { reasoningOf, textOfParts } from './content.ts'
 import { finishReasonOf } from './finish-reason.ts'
+import { SAMPLE } from './sample.ts'
 import type { ProviderProfile } from '../profile.ts'
 import { readProfile } from '../read-profile.ts'
 import { readFunctionCall, readToolFragment } from './tool-fragment.ts'
@@ -29,7 +30,6 @@ import { tooManyCalls, tooManyChoices } from '../limit-fault.ts'
 import { readFinishWord } from '../finish-word.ts'
 import { readUsageEvent } from '../read-event.ts'
 import { statedTwice } from '../stated-twice.ts'
-import { SAMPLE } from './sample.ts'
 
 /**
  * OpenAI Chat Completions and the servers that speak it. What a server does differently is told by its profile.

@@ -44,8 +44,6 @@ export class ChatChoice {
   readonly #options: ChoiceOptions
   readonly #writers: Partial<Record<TextBlockType, TextBlockWriter>> = {}
   readonly #openWriters = new Set<TextBlockWriter>()
-  /** The one of them that was written to last. */
-  #lastOpen: TextBlockWriter | undefined
   readonly #think: ThinkTagSplitter | undefined
   readonly #cumulative: Partial<Record<TextBlockType, string>> = {}
   #nextBlock = 0
@@ -172,18 +170,13 @@ export class ChatChoice {
       writer = new TextBlockWriter(type, this.index, this.#nextBlock++)
       this.#writers[type] = writer
     }
-    // The set is told only when another block is written to: deltas of one block come in runs.
-    if (writer !== this.#lastOpen) {
-      this.#openWriters.add(writer)
-      this.#lastOpen = writer
-    }
+    this.#openWriters.add(writer)
     writer.write(text, out)
   }
 
   #endBlocks(out: AdapterOutput): void {
     for (const writer of this.#openWriters) writer.end(out)
     this.#openWriters.clear()
-    this.#lastOpen = undefined
   }
 
   #suffix(type: TextBlockType, text: string): string {

@@ -1,6 +1,4 @@
-/**
- * A text and a call, as servers send them; see `StreamAdapter.sample`.
- */
+/** A text and a call, as servers send them; see `StreamAdapter.sample`. */
 export const SAMPLE: readonly string[] = [
   '{"role":"assistant","content":""}',
   '{"content":"a"}',

@@ -19,9 +19,9 @@ import { finishOf, isUnderWay } from './finish.ts'
 import type { ResponseFinish } from './finish.ts'
 import { OutputReader } from './output-reader.ts'
 import { SequenceCheck } from './sequence.ts'
+import { SAMPLE } from './sample.ts'
 import { usageOf } from './usage.ts'
 import { EVENT_KEYS, RESPONSE_KEYS } from './wire.ts'
-import { SAMPLE } from './sample.ts'
 
 type Raw = Readonly<Record<string, unknown>>
 

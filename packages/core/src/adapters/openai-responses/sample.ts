@@ -1,6 +1,4 @@
-/**
- * A text and a call, as servers send them; see `StreamAdapter.sample`.
- */
+/** A text and a call, as servers send them; see `StreamAdapter.sample`. */
 export const SAMPLE: readonly string[] = [
   '{"type":"response.created","sequence_number":0,"response":{"id":"a","object":"response","status":"in_progress","model":"a","output":[],"usage":null}}',
   '{"type":"response.output_item.added","sequence_number":1,"output_index":0,"item":{"id":"a","type":"message","status":"in_progress","role":"assistant","content":[]}}',

@@ -1,4 +1,4 @@
-// The servers that targets/recording.js measures, one per process: tells its parent the address.
+// The servers that are measured, or measured with, one per process: tells its parent the address.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -9,6 +9,7 @@ import {
   startRecordingProxy,
   startReplayServer,
 } from '../../packages/recording/dist/index.js'
+import { cutWire, makeWire } from '../wires/make.js'
 
 /** A recorder whose disk has failed: the proxy goes on, and nothing is recorded. */
 const deadSink = () => ({ pendingBytes: 0, failure: new Error('off'), write: () => {}, close: async () => {} })
@@ -23,13 +24,18 @@ const starters = {
     const recordings = [{ name: 'bench', recording }]
     return (await startReplayServer({ recordings, timing: parseTiming('none') })).url
   },
-  bare: (file) => bare(file, true),
-  'bare-at-once': (file) => bare(file, false),
+  bare: async (file) => serve(await readsOf(file), true),
+  'bare-at-once': async (file) => serve(await readsOf(file), false),
+  live: (events) => serve(cutWire(makeWire('text', Number(events)), 'event'), true),
 }
 
-async function bare(file, turns) {
+async function readsOf(file) {
   const [recording] = await readRecordingFile(file)
-  const reads = recording.reads.map(({ bytes }) => bytes)
+  return recording.reads.map(({ bytes }) => bytes)
+}
+
+/** What is written in one turn becomes one chunk of the transfer encoding, and one read of the client. */
+async function serve(reads, turns) {
   const server = createServer((asked, response) => {
     asked.resume()
     const answer = async () => {
