@@ -2,23 +2,10 @@ import { join } from 'node:path'
 import { createExecutor, defineTool, openLedger, openStore } from '@streamfold/tools'
 import type { Effect } from '@streamfold/tools'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { runProgram } from '../src/program.ts'
-import { memoryIo } from './memory-io.ts'
+import { ledger } from './run-ledger.ts'
 import { temporarySamples } from './temporary-samples.ts'
 
 const folder = temporarySamples({})
-
-interface Ran {
-  readonly exit: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-async function ledger(file: string, ...args: readonly string[]): Promise<Ran> {
-  const memory = memoryIo({ env: { USER: 'ann' } })
-  const exit = await runProgram(['ledger', ...args, '--ledger', file], memory.io)
-  return { exit, stdout: memory.stdout(), stderr: memory.stderr() }
-}
 
 const toolThat = (toolName: string, effect: Effect, execute: () => unknown) =>
   defineTool({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { NoEffectError } from '../../src/executor/index.ts'
-import { brief, call, counting, describeExecutor, gatePost, place, tool } from './fixtures.ts'
+import { brief, call, counting, describeExecutor, gatePost, heldUp, place, tool } from './fixtures.ts'
 
 describeExecutor('cancellation', ({ executorOf, ledger }) => {
   test('a signal that was aborted before: nothing is recorded, and nothing begins', async () => {
@@ -48,43 +48,26 @@ describeExecutor('cancellation', ({ executorOf, ledger }) => {
     ['idempotent', 'unknown', 'outcome_unknown'],
     ['read', 'failed', 'cancelled'],
   ] as const)('during %s that does not stop: the caller is told what is known', async (effect, status, code) => {
-    const entered = gatePost<void>()
-    const finish = gatePost<string>()
+    const slow = heldUp('slow', { effect })
     const controller = new AbortController()
-    const executor = executorOf([
-      tool('slow', {
-        effect,
-        execute: () => {
-          entered.open()
-          return finish.promise
-        },
-      }),
-    ])
+    const executor = executorOf([slow.tool])
     const running = executor.run({ choice: 0, calls: [call('slow')] }, { ...place, signal: controller.signal })
-    await entered.promise
+    await slow.entered
     controller.abort()
     expect((await running).results).toMatchObject([{ status, code }])
-    finish.open('late')
+    slow.finish('late')
   })
 
   test('a late report of a tool that was given up settles it', async () => {
-    const entered = gatePost<void>()
-    const finish = gatePost<string>()
+    const slow = heldUp('slow')
     const controller = new AbortController()
-    const executor = executorOf([
-      tool('slow', {
-        execute: () => {
-          entered.open()
-          return finish.promise
-        },
-      }),
-    ])
+    const executor = executorOf([slow.tool])
     const batch = { choice: 0, calls: [call('slow')] }
     const running = executor.run(batch, { ...place, signal: controller.signal })
-    await entered.promise
+    await slow.entered
     controller.abort()
     expect((await running).results[0]!.status).toBe('unknown')
-    finish.open('late')
+    slow.finish('late')
     await expect.poll(async () => brief(await executor.run(batch, place))).toEqual(['done', 'call_0 succeeded: "late"'])
   })
 

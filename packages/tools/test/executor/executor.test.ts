@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { idempotencyKey } from '../../src/ledger/op-key.ts'
-import { boom, brief, call, counting, describeExecutor, gatePost, place, tool } from './fixtures.ts'
+import { boom, brief, call, counting, describeExecutor, heldUp, place, tool } from './fixtures.ts'
 
 describeExecutor('executor', ({ executorOf, ledger }) => {
   test('runs each call once, and answers the same batch from the ledger', async () => {
@@ -56,22 +56,14 @@ describeExecutor('executor', ({ executorOf, ledger }) => {
   })
 
   test('after close nothing is taken, and close waits for what runs', async () => {
-    const entered = gatePost<void>()
-    const finish = gatePost<string>()
-    const executor = executorOf([
-      tool('slow', {
-        execute: () => {
-          entered.open()
-          return finish.promise
-        },
-      }),
-    ])
+    const slow = heldUp('slow')
+    const executor = executorOf([slow.tool])
     const batch = { choice: 0, calls: [call('slow')] }
     const running = executor.run(batch, place)
-    await entered.promise
+    await slow.entered
     const closing = executor.close()
     expect(await executor.run(batch, place).catch((error: unknown) => error)).toMatchObject({ code: 'closed' })
-    finish.open('x')
+    slow.finish('x')
     await closing
     expect(brief(await running)).toEqual(['done', 'call_0 succeeded: "x"'])
   })

@@ -83,6 +83,20 @@ export function gatePost<T>(): { readonly promise: Promise<T>; readonly open: (v
   return { promise, open }
 }
 
+/** A tool that says when it was entered, and stays in there until it is told what to give. */
+export function heldUp(
+  name: string,
+  options: Partial<ToolOptions> = {},
+): { readonly tool: Tool; readonly entered: Promise<void>; readonly finish: (result: string) => void } {
+  const entered = gatePost<void>()
+  const finish = gatePost<string>()
+  const execute = (): Promise<string> => {
+    entered.open()
+    return finish.promise
+  }
+  return { tool: tool(name, { ...options, execute }), entered: entered.promise, finish: finish.open }
+}
+
 /** A tool that counts how often it was entered, and by whom. */
 export function counting(
   name: string,

@@ -3,7 +3,7 @@ import type { Tool } from '../../src/define/tool.ts'
 import type { ExecutorOptions } from '../../src/executor/index.ts'
 import { StoreError } from '../../src/store/index.ts'
 import { newTenant } from '../ledger/requests.ts'
-import { brief, call, counting, describeExecutor, gateOf, gatePost, place, tool } from './fixtures.ts'
+import { brief, call, counting, describeExecutor, gateOf, heldUp, place } from './fixtures.ts'
 
 describeExecutor('recovery', ({ dead, executorOf, expire, ledger }) => {
   /** A worker that dies between the release and the first claim. */
@@ -110,22 +110,14 @@ describeExecutor('recovery', ({ dead, executorOf, expire, ledger }) => {
 
   test('a worker that was held up: its outcome does not count where another one took over', async () => {
     const tenant = newTenant()
-    const entered = gatePost<void>()
-    const finish = gatePost<string>()
-    const slow = tool('t', {
-      effect: 'idempotent',
-      execute: () => {
-        entered.open()
-        return finish.promise
-      },
-    })
-    const held = executorOf([slow], { tenant })
+    const slow = heldUp('t', { effect: 'idempotent' })
+    const held = executorOf([slow.tool], { tenant })
     const running = held.run({ choice: 0, calls: [call('t')] }, place)
-    await entered.promise
+    await slow.entered
     await expire()
     const t = counting('t', { effect: 'idempotent', execute: () => 'second' })
     await executorOf([t.tool], { tenant }).recover()
-    finish.open('first')
+    slow.finish('first')
     expect(brief(await running)).toEqual(['done', 'call_0 succeeded: "second"'])
   })
 })
